@@ -1,5 +1,6 @@
 #include "points.h"
 
+#include "mbgrad/ensemble.h"
 #include "ranks.h"
 #include "text.h"
 
@@ -19,12 +20,16 @@ typedef struct {
   bool failed;          /* a result could not be recorded */
 } work;
 
-/* A thread: a run of its own on the shared model. */
+/* points that a thread takes at a time, for an ensemble */
+enum { GROUP = 4 };
+
+/* A thread: a run of its own on the shared model, or an ensemble. */
 typedef struct {
   work *w;
   mbg_context *ctx;
   mbg_run *run;
-  double *p, *psi, *gradient;
+  mbg_ensemble *ensemble;
+  double *p, *psi, *gradient; /* of one point; with an ensemble of GROUP points */
 } worker;
 
 /* ---------------------------------------------------------------------- one point */
@@ -79,12 +84,15 @@ static int evaluate_other(worker *k, double *outputs, bool *warned) {
   return err;
 }
 
-static void put_outputs(const cli_points *s, const worker *k, double *out) {
-  const size_t np = (size_t)mbg_model_parameter_count(s->run->session.model);
+/* those of number `place` of the points that were taken together */
+static void put_outputs(const cli_points *s, const worker *k, int place, double *out) {
+  const mbg_model *m = s->run->session.model;
+  const size_t np = (size_t)mbg_model_parameter_count(m), nc = (size_t)mbg_model_criterion_count(m);
+  const double *psi = k->psi + (size_t)place * nc, *gradient = k->gradient + (size_t)place * nc * np;
   for (int c = 0; c < s->ncriterion; c++) {
-    out[c] = k->psi[s->criterion[c]];
+    out[c] = psi[s->criterion[c]];
     for (int i = 0; s->gradient && i < s->ninput; i++) {
-      out[s->ncriterion + c * s->ninput + i] = k->gradient[(size_t)s->criterion[c] * np + (size_t)s->input[i]];
+      out[s->ncriterion + c * s->ninput + i] = gradient[(size_t)s->criterion[c] * np + (size_t)s->input[i]];
     }
   }
 }
@@ -97,7 +105,7 @@ static int compute(worker *k, int point, double *row) {
   s->place(s->user, point, k->p);
   const int err = s->evaluate ? evaluate_other(k, row + 1 + s->ninput, &warned) : evaluate(k, &warned);
   if (err == MBG_OK && !s->evaluate) {
-    put_outputs(s, k, row + 1 + s->ninput);
+    put_outputs(s, k, 0, row + 1 + s->ninput);
   }
   return err != MBG_OK ? err : warned ? CLI_POINT_WARNED : CLI_POINT_DONE;
 }
@@ -124,6 +132,71 @@ static bool stopped(work *w) {
   return failed || cli_points_interrupted(w->s);
 }
 
+/* ---------------------------------------------------------------------- points together */
+
+static int ready_ensemble(worker *k) {
+  const cli_points *s = k->w->s;
+  int err = MBG_OK;
+  if (!k->ensemble) {
+    err = mbg_ensemble_create(k->ctx, s->run->session.model, &s->run->options, &k->ensemble);
+    err = err == MBG_OK && s->gradient ? mbg_ensemble_select(k->ctx, k->ensemble, s->ncriterion, s->criterion) : err;
+  }
+  return err;
+}
+
+/* rows of n points; they do not depend on which points are taken together */
+static void compute_group(worker *k, int n, const int *points) {
+  const cli_points *s = k->w->s;
+  const size_t np = (size_t)mbg_model_parameter_count(s->run->session.model);
+  mbg_ensemble_sample samples[GROUP];
+  for (int i = 0; i < n; i++) {
+    double *p = k->p + (size_t)i * np;
+    memcpy(p, s->run->session.parameters, np * sizeof(double));
+    s->place(s->user, points[i], p);
+  }
+  int err = ready_ensemble(k);
+  err = err == MBG_OK
+            ? mbg_ensemble_run(k->ctx, k->ensemble, n, k->p, k->psi, s->gradient ? k->gradient : NULL, samples)
+            : err;
+  mbg_context_clear(k->ctx);
+  for (int i = 0; i < n; i++) {
+    double *row = cli_point_table_row(&s->table, points[i]);
+    int status = err == MBG_OK ? samples[i].status : err;
+    if (status == MBG_OK) {
+      put_outputs(s, k, i, row + 1 + s->ninput);
+      status = samples[i].warned ? CLI_POINT_WARNED : CLI_POINT_DONE;
+    }
+    keep(k->w, points[i], status, row);
+  }
+}
+
+static void take_groups(worker *k) {
+  work *w = k->w;
+  int points[GROUP], n = GROUP;
+  while (n == GROUP && !stopped(w)) {
+    int i = 0;
+    for (n = 0; n < GROUP && (i = cli_queue_next()) < w->count; n++) {
+      points[n] = w->todo[i];
+    }
+    compute_group(k, n, points);
+  }
+}
+
+/* Is an ensemble possible, and of use? Its tolerances are refused, the reason why points go one by one is told. */
+static int check_ensemble(cli_points *s) {
+  cli_session *session = &s->run->session;
+  mbg_ensemble *e = NULL;
+  const int err = mbg_ensemble_create(session->ctx, session->model, &s->run->options, &e);
+  if (err == MBG_OK && mbg_ensemble_reason(e) && cli_ranks_own() == 0) {
+    fprintf(stderr, "mbgrad: note: --ensemble: points are computed one by one, because %s\n", mbg_ensemble_reason(e));
+  }
+  s->ensemble = mbg_ensemble_width(e) > 1;
+  mbg_ensemble_destroy(e);
+  const int status = cli_session_status(session, err);
+  mbg_context_clear(session->ctx);
+  return status;
+}
+
 /* ---------------------------------------------------------------------- threads */
 
 static void *take_points(void *user) {
@@ -131,15 +204,20 @@ static void *take_points(void *user) {
   cli_points *s = w->s;
   const mbg_model *m = s->run->session.model;
   const size_t np = (size_t)mbg_model_parameter_count(m), nc = (size_t)mbg_model_criterion_count(m);
-  worker k = {.w = w, .p = cli_resize(NULL, np + nc * (np + 1) + 1, sizeof(double))};
-  k.psi = k.p + np;
-  k.gradient = k.psi + nc;
+  const size_t group = s->ensemble ? GROUP : 1;
+  worker k = {.w = w, .p = cli_resize(NULL, group * (np + nc * (np + 1)) + 1, sizeof(double))};
+  k.psi = k.p + group * np;
+  k.gradient = k.psi + group * nc;
   const bool made = mbg_context_create(NULL, &k.ctx) == MBG_OK;
-  for (int i; made && !stopped(w) && (i = cli_queue_next()) < w->count;) {
+  if (made && s->ensemble) {
+    take_groups(&k);
+  }
+  for (int i; made && !s->ensemble && !stopped(w) && (i = cli_queue_next()) < w->count;) {
     double *row = cli_point_table_row(&s->table, w->todo[i]);
     const int status = compute(&k, w->todo[i], row);
     keep(w, w->todo[i], status, row);
   }
+  mbg_ensemble_destroy(k.ensemble);
   mbg_run_destroy(k.run);
   mbg_context_destroy(k.ctx);
   free(k.p);
@@ -312,7 +390,8 @@ int cli_points_run(cli_points *s, const char *kind) {
   work w = {.s = s};
   name_columns(s, kind);
   place_points(s);
-  int status = open_in_turn(s, &w.records);
+  int status = s->ensemble ? check_ensemble(s) : CLI_DONE;
+  status = status == CLI_DONE ? open_in_turn(s, &w.records) : status;
   if (status == CLI_DONE) {
     pthread_mutex_init(&w.lock, NULL);
     list_todo(&w);

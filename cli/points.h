@@ -41,6 +41,7 @@ typedef struct {
   int ncriterion;
   const int *criterion; /* those that are kept                                     (ncriterion) */
   bool gradient;        /* derivatives by the inputs, too */
+  bool ensemble;        /* several points at a time, in vectors, where the model permits; same numbers */
   /* Other outputs than criteria of a simulation, NULL: none; values into outputs (ncriterion). Status of the library.
      Their names (ncriterion). */
   int (*evaluate)(const void *user, mbg_context *ctx, const double *parameters, double *outputs);

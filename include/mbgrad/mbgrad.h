@@ -5,6 +5,7 @@
 #include "mbgrad/check.h"
 #include "mbgrad/context.h"
 #include "mbgrad/control.h"
+#include "mbgrad/ensemble.h"
 #include "mbgrad/error.h"
 #include "mbgrad/export.h"
 #include "mbgrad/hessian.h"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._compiled import Compiled
+from ._ensemble import GROUP, check_settings, compute_ensemble
 from ._errors import Error, InputError
 from ._executor import Result, compute_point, spread
 from ._mbgrad import lib
@@ -75,6 +76,7 @@ def batch(
     settings: dict[str, Any],
     executor: Any = None,
     records: str | os.PathLike[str] | None = None,
+    ensemble: bool = False,
 ) -> Batch:
     """Run many parameter sets."""
     done = model._compile()
@@ -112,8 +114,12 @@ def batch(
         todo = recording.missing
         _take_recorded(recording, result, todo)
     task = (options, rows, number_of_method, gradient)
+    if ensemble:
+        if executor is not None:
+            raise ValueError("ensemble: points go to threads of this program; leave out executor")
+        check_settings(done, options, number_of_method)
     with fraction_bar(progress) as bar:
-        _run(model, result, index, todo, workers, bar, executor, recording, task)
+        _run(model, result, index, todo, workers, bar, executor, recording, task, ensemble)
     if recording is not None:
         recording.sync()
     return result
@@ -163,6 +169,7 @@ def _run(
     executor: Any,
     recording: Recording | None,
     task: tuple[dict[str, Any], Sequence[int], int, bool],
+    ensemble: bool,
 ) -> None:
     done, lock = model._compile(), threading.Lock()
     finished = 0
@@ -190,6 +197,16 @@ def _run(
     options, rows, method, gradient = task
     if executor is not None:
         spread(executor, model, result.parameters, todo, taken, options, rows, method, gradient)
+        return
+
+    def work_together(k: int, watch: Watch) -> None:
+        points = list(todo[k * GROUP : (k + 1) * GROUP])
+        results = compute_ensemble(done, result.parameters[points], options, rows, gradient, watch)
+        for i, r in zip(points, results, strict=True):
+            take(i, r)
+
+    if ensemble:
+        parallel(-(-len(todo) // GROUP), workers, work_together, bar)
         return
 
     def work(k: int, watch: Watch) -> None:
@@ -274,6 +291,7 @@ def sweep(
     points: Mapping[str, ArrayLike] | None,
     executor: Any,
     records: str | os.PathLike[str] | None,
+    ensemble: bool,
 ) -> Table:
     """Evaluate a grid of parameters, or a list of points."""
     places = _points(model, points) if points is not None else {}
@@ -282,7 +300,18 @@ def sweep(
     elif vary:
         raise ValueError("points: they are a list already; leave out the grid")
     result = batch(
-        model, places, criteria, list(places), gradient, method, workers, progress, settings, executor, records
+        model,
+        places,
+        criteria,
+        list(places),
+        gradient,
+        method,
+        workers,
+        progress,
+        settings,
+        executor,
+        records,
+        ensemble,
     )
     columns: dict[str, Any] = dict(places)
     for k, name in enumerate(result.criteria):

@@ -742,6 +742,7 @@ class Model(Elements, Problems):
         gradient: bool = True,
         method: str = "auto",
         workers: int | None = None,
+        ensemble: bool = False,
         progress: bool | Callable[[float], Any] | None = None,
         **settings: Any,
     ) -> Batch:
@@ -760,6 +761,8 @@ class Model(Elements, Problems):
             Compute gradients.
         workers : int, optional
             Threads; the number of processors when left out. Results do not depend on it.
+        ensemble : bool
+            Compute four sets at a time in vector instructions, with fixed steps; the numbers are the same.
         progress : bool or callable, optional
             As in :meth:`simulate`.
         **settings
@@ -772,7 +775,7 @@ class Model(Elements, Problems):
         """
         from ._batch import batch
 
-        return batch(self, parameters, criteria, wrt, gradient, method, workers, progress, settings)
+        return batch(self, parameters, criteria, wrt, gradient, method, workers, progress, settings, ensemble=ensemble)
 
     def sweep(
         self,
@@ -781,6 +784,7 @@ class Model(Elements, Problems):
         points: Mapping[str, ArrayLike] | None = None,
         executor: Any = None,
         records: str | os.PathLike[str] | None = None,
+        ensemble: bool = False,
         criteria: str | Sequence[str] | None = None,
         gradient: bool = True,
         method: str = "auto",
@@ -805,6 +809,8 @@ class Model(Elements, Problems):
         records : path, optional
             Folder in which each result is recorded when it comes; results that are there are not computed again. The
             same sweep by ``mbgrad sweep --records`` has the same records.
+        ensemble : bool
+            Compute four points at a time in vector instructions, with fixed steps; the numbers are the same.
         criteria, gradient, method, workers, progress
             As in :meth:`batch`.
         **settings
@@ -829,6 +835,7 @@ class Model(Elements, Problems):
             points,
             executor,
             records,
+            ensemble,
         )
 
     def scatter(

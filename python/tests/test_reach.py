@@ -14,6 +14,7 @@ ELSEWHERE = {
         "mbg_run_frames mbg_run_last_state mbg_run_node_time mbg_run_parameters mbg_run_signal mbg_run_signals"
         " mbg_run_times mbg_run_twists"
     ),
+    "warnings say when points are computed one by one": "mbg_ensemble_width",
     "exceptions carry every message, and names are looked up in Python": (
         "mbg_context_error mbg_method_find mbg_modes_at_name"
     ),

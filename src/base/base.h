@@ -10,12 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* of memory in arenas */
+#ifdef MBG_ENSEMBLE
+#define MBG__ALIGNMENT ((size_t)32)
+#else
+#define MBG__ALIGNMENT _Alignof(max_align_t)
+#endif
+
+/* In C++ a goto may not pass declarations; one to a computed label may. */
+#ifdef __cplusplus
+#define MBG__TO(label) *&&label
+#else
+#define MBG__TO(label) label
+#endif
+
 /* Makes a call that returns a status; on failure goes to `done:`. The function declares `int err = MBG_OK`. */
 #define MBG_TRY(call)                                                                                                  \
   do {                                                                                                                 \
     err = (call);                                                                                                      \
     if (err < 0) {                                                                                                     \
-      goto done;                                                                                                       \
+      goto MBG__TO(done);                                                                                              \
     }                                                                                                                  \
   } while (0)
 
@@ -90,6 +104,10 @@ int mbg__arena_check(mbg_context *ctx, const mbg__arena *arena);
 
 /* Typed forms. */
 #define MBG_TAKE(arena, type, count) ((type *)mbg__arena_take(arena, (size_t)(count), sizeof(type)))
+/* Long vectors that are written before they are read: not cleared, so that the threads that write them first touch
+   their pages. */
+void *mbg__arena_take_raw(mbg__arena *arena, size_t count, size_t size);
+#define MBG_TAKE_RAW(arena, type, count) ((type *)mbg__arena_take_raw(arena, (size_t)(count), sizeof(type)))
 
 /* ---------------------------------------------------------------------- text */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 12 };
+enum { CHUNK_BYTES = 1 << 12, LONG_BYTES = 1 << 16 };
 
 struct mbg__chunk {
   struct mbg__chunk *next;
@@ -81,7 +81,7 @@ void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
   if (arena->failed) {
     return NULL;
   }
-  const size_t unit = _Alignof(max_align_t);
+  const size_t unit = MBG__ALIGNMENT;
   const size_t bytes = (count * size + unit - 1) / unit * unit;
   struct mbg__chunk *chunk = arena->head;
   if (!chunk || chunk->size - chunk->used < bytes) {
@@ -94,6 +94,22 @@ void *mbg__arena_take(mbg__arena *arena, size_t count, size_t size) {
   void *block = (char *)chunk->data + chunk->used;
   chunk->used += bytes;
   return block;
+}
+
+/* a chunk of its own behind the open one */
+void *mbg__arena_take_raw(mbg__arena *arena, size_t count, size_t size) {
+  if (arena->failed || !arena->head || (size && count > SIZE_MAX / 4 / size) || count * size < LONG_BYTES) {
+    return mbg__arena_take(arena, count, size);
+  }
+  const size_t bytes = count * size;
+  struct mbg__chunk *chunk = arena->allocator.resize(arena->allocator.user, NULL, sizeof(*chunk) + bytes);
+  if (!chunk) {
+    arena->failed = true;
+    return NULL;
+  }
+  *chunk = (struct mbg__chunk){arena->head->next, bytes, bytes};
+  arena->head->next = chunk;
+  return chunk->data;
 }
 
 char *mbg__arena_text(mbg__arena *arena, const char *text, size_t length) {

@@ -3,15 +3,21 @@
    Kernels are written once and compile for `double` (the library) and for `double complex` (the twin, a test
    library that differentiates whole computations by complex step). In the twin the imaginary part is an
    infinitesimal: each function below propagates it to first order, f(a + ib) = f(a) + i f'(a) b, which is exact
-   for steps of 1e-30. Branches look at the real part only: re(x). */
+   for steps of 1e-30. Branches look at the real part only: re(x). A third compilation has four samples in each number
+   (base/real_ensemble.h). */
 #ifndef MBG_BASE_REAL_H
 #define MBG_BASE_REAL_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #ifndef M_PI
 #define M_PI 3.14159265358979323846
 #endif
+
+#ifdef MBG_ENSEMBLE
+#include "base/real_ensemble.h"
+#else
 
 #ifdef MBG_COMPLEX
 
@@ -87,6 +93,24 @@ static inline real r_tanh(real x) { return tanh(x); }
 static inline real r_abs(real x) { return fabs(x); }
 static inline real r_atan2(real y, real x) { return atan2(y, x); }
 static inline real r_pow(real x, real y) { return pow(x, y); }
+
+#endif
+
+/* What the samples of an ensemble may have a number of each: of what branches look at; a choice for each of them. */
+typedef double mbg__part;
+static inline real r_where(bool which, real a, real b) { return which ? a : b; }
+static inline double r_where_part(bool which, double a, double b) { return which ? a : b; }
+
+/* One answer of each sample: the same one for all; do all, does one say yes? r_other: the answer of the samples that
+   are not in `but`; r_diverge: some of them are apart. */
+typedef bool mbg__answers;
+static inline bool r_all(bool x) { return x; }
+static inline bool r_every(bool a) { return a; }
+static inline bool r_some(bool a) { return a; }
+static inline bool r_other(bool but, bool a) { return !but && a; }
+static inline void r_diverge(bool apart) { (void)apart; }
+static inline void r_diverge_all(void) {}
+enum { MBG__SAMPLES = 1 }; /* in a number */
 
 #endif
 

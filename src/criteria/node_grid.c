@@ -35,7 +35,7 @@ static node_place place_of(const mbg__node_grid *g, int node) {
 
 double mbg__grid_time(const mbg__node_grid *g, int node) {
   const node_place x = place_of(g, node);
-  return x.entry >= 0 ? re(g->t[x.entry])
+  return x.entry >= 0 ? (double)re(g->t[x.entry])
                       : mbg__grid_point_time(g->per, (*g->ends)[x.step - 1], (*g->ends)[x.step], x.point);
 }
 

@@ -3,7 +3,7 @@
 
 /* l = |z| and n = z/l of the first three inputs; scaled, so that no square underflows */
 static real length_and_direction(const real *z, real n[3]) {
-  double scale = 0;
+  mbg__part scale = 0;
   for (int i = 0; i < 3; i++) {
     scale = fmax(scale, fabs(re(z[i])));
   }

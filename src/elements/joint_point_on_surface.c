@@ -6,8 +6,8 @@ static const mbg__key keys[] = {
     {.name = "surface",
      .kind = MBG__KEY_FN,
      .required = true,
-     .args = "x y z",
      .unit = "",
+     .args = "x y z",
      .smooth = true,
      .help = "function of x, y, z in the axes of A that is 0 on the surface, \"z - a*x^2\" say; its gradient must not "
              "vanish there"},

@@ -65,7 +65,11 @@ typedef struct {
 static void tilt_at(const real *z, tilt *q) {
   const real s = r_sqrt(z[0] * z[0] + z[1] * z[1]);
   const real e[2] = {z[0] / s, z[1] / s}, f[2] = {-e[1], e[0]};
-  *q = (tilt){.s.f = s, .e[0].f = e[0], .e[1].f = e[1], .nu3 = jet2_input(z, 2)};
+  *q = (tilt){0};
+  q->s.f = s;
+  q->e[0].f = e[0];
+  q->e[1].f = e[1];
+  q->nu3 = jet2_input(z, 2);
   q->r = jet2_input(z, 3);
   q->rho = jet2_input(z, 4);
   for (int i = 0; i < 2; i++) {

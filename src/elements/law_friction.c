@@ -43,7 +43,7 @@ static void eval(const mbg__law_in *in, mbg__law_out *out) {
 static double sharp(const mbg__law_in *in, double h, double inertia, const char **key) {
   const double change = h * fabs(re(in->attr[TORQUE])) / inertia;
   *key = keys[RATE_SCALE].name;
-  return fabs(re(in->qd)) < 3 * change ? change / re(in->attr[RATE_SCALE]) : 0;
+  return fabs(re(in->qd)) < 3 * change ? (double)(change / re(in->attr[RATE_SCALE])) : 0;
 }
 
 static mbg__energy_kind energy(const real *attr) {

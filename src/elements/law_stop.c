@@ -96,7 +96,7 @@ static double sharp(const mbg__law_in *in, double h, double inertia, const char 
   (void)inertia;
   const double move = h * fabs(re(in->qd)), q = re(in->q);
   *key = keys[WIDTH].name;
-  return q + move > re(in->attr[UPPER]) || q - move < re(in->attr[LOWER]) ? move / re(in->attr[WIDTH]) : 0;
+  return q + move > re(in->attr[UPPER]) || q - move < re(in->attr[LOWER]) ? (double)(move / re(in->attr[WIDTH])) : 0;
 }
 
 static mbg__energy_kind energy(const real *attr) { return mbg__energy_damped(attr[DAMPING]); }

@@ -12,7 +12,7 @@
   {.name = "stabilization", .kind = MBG__KEY_NUMBER, .preset = 20, .sign = MBG__NOT_NEGATIVE, .unit = "1/s",           \
    .help = "decay of the gap at level `velocity`"}
 #define MBG__KEY_PROFILE                                                                                               \
-  {.name = "profile", .kind = MBG__KEY_FN, .args = "x y", .unit = "m", .smooth = true,                                 \
+  {.name = "profile", .kind = MBG__KEY_FN, .unit = "m", .args = "x y", .smooth = true,                                 \
    .help = "height of the ground above the plane, a function of x and y in the axes of A, \"0.1*sin(x)\" say"}
 /* clang-format on */
 

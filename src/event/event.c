@@ -71,8 +71,8 @@ static void take_impact(mbg__events *ev) {
 static void take_arrays(mbg__events *ev) {
   const size_t n = (size_t)ev->m->nevent;
   bool **flags[] = {&ev->by_position, &ev->armed, &ev->passed, &ev->open, &ev->at_zero, &ev->closing};
-  double **numbers[] = {&ev->g,   &ev->gd,      &ev->gt,   &ev->gdt,    &ev->gm,
-                        &ev->gdm, &ev->largest, &ev->last, &ev->before, &ev->interval};
+  double **numbers[] = {&ev->g,     &ev->gd,    &ev->gt,      &ev->gdt,  &ev->gm,     &ev->gdm,
+                        &ev->slope, &ev->speed, &ev->largest, &ev->last, &ev->before, &ev->interval};
   for (int k = 0; k < MBG_COUNT(flags); k++) {
     *flags[k] = MBG_TAKE(&ev->arena, bool, n);
   }
@@ -121,7 +121,7 @@ int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, 
   for (int i = 0; i < m->nevent; i++) {
     MBG_TRY(m->events[i].impact ? list_gap(ctx, ev, i) : MBG_OK);
   }
-  MBG_TRY(mbg__saddle_create(ctx, &ev->arena, sys, 0, NULL, MBG__KLU_FRESH, &ev->saddle));
+  MBG_TRY(mbg__saddle_create(ctx, &ev->arena, sys, 0, NULL, MBG__KLU_FROZEN, &ev->saddle));
 done:
   if (err < 0) {
     mbg__events_destroy(ev);
@@ -191,6 +191,7 @@ int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   const mbg_model *m = ev->m;
   (void)ctx;
   mbg__events_reset(m, ev->design);
+  mbg__klu_thaw(ev->saddle.klu); /* the first impact of the run chooses the pivots */
   ev->nfiring = ev->applied = 0;
   ev->solved = -1;
   for (int i = 0; i < m->nevent; i++) {

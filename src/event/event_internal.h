@@ -31,6 +31,11 @@ struct mbg__events {
   bool *closing;                    /* side of the trial is closed                   (nevent) */
   double *g, *gd;                   /* guards and rates at the present node, G > 0: open     (nevent each) */
   double *gt, *gdt;                 /* ... at the trial */
+  bool rated, rated_t;              /* are gd and gdt known? */
+  int unrated;                      /* nodes since they were */
+  double *slope;                    /* |dg/dt| by values of the last step                    (nevent) */
+  double *speed;                    /* |gd| where it was known last                          (nevent) */
+  double length;                    /* of the trial */
   double *gm, *gdm;                 /* ... inside it */
   double *largest;                  /* |g| since the last event */
   double grazing;                   /* of the event found last */

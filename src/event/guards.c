@@ -6,6 +6,12 @@
 
 enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8, SECANTS = 5 };
 
+/* see is_far; rates are looked at after so many nodes */
+enum { FAR = 3, LOOK = 16 };
+
+/* events closer than this share of a step are at one time */
+static const double together = 1e-9;
+
 /* ---------------------------------------------------------------------- values */
 
 /* signals of a sampling and their derivatives at a state */
@@ -31,18 +37,26 @@ done:
 
 bool mbg__events_disturb(const mbg__events *ev) { return ev->guards.level != MBG__SAMPLE_KINEMATICS; }
 
-int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g, double *gd) {
-  const mbg_model *m = ev->m;
-  const mbg__direction along = {.w = state->v, .dv = state->vd, .da = ev->one};
-  int err = MBG_OK;
-  if (ev->guards.nused > 0) {
-    MBG_TRY(mbg__event_sample(ctx, ev, &ev->guards, state));
+static double oriented(const mbg__events *ev, int i) {
+  return -ev->m->events[i].direction * re(ev->y[ev->guard_of[i]]);
+}
+
+/* where the system alone stands, guards need no derivatives to be evaluated */
+static int values_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g) {
+  const int err = ev->guards.nused > 0 ? mbg__system_sample(ctx, ev->sys, &ev->guards, state, ev->y) : MBG_OK;
+  for (int i = 0; i < ev->m->nevent; i++) {
+    g[i] = ev->m->events[i].guard >= 0 ? oriented(ev, i) : NAN;
   }
-  for (int i = 0; i < m->nevent; i++) {
-    const mbg__event *e = &m->events[i];
-    g[i] = gd[i] = NAN;
+  return err;
+}
+
+/* ... their derivatives are there */
+static int rates_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *gd) {
+  const mbg__direction along = {.w = state->v, .dv = state->vd, .da = ev->one};
+  for (int i = 0; i < ev->m->nevent; i++) {
+    const mbg__event *e = &ev->m->events[i];
+    gd[i] = NAN;
     if (e->guard >= 0) {
-      g[i] = -e->direction * re(ev->y[ev->guard_of[i]]);
       gd[i] = -e->direction * re(ev->by_position[i] ? mbg__system_position_rate(ev->sys, e->guard)
                                                     : mbg__system_signal_push(ev->sys, e->guard, &along));
     }
@@ -51,6 +65,18 @@ int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, d
                           mbg__time_shown(re(state->t)));
     }
   }
+  return MBG_OK;
+}
+
+int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g, double *gd) {
+  int err = MBG_OK;
+  if (ev->guards.nused > 0) {
+    MBG_TRY(mbg__event_sample(ctx, ev, &ev->guards, state));
+  }
+  for (int i = 0; i < ev->m->nevent; i++) {
+    g[i] = ev->m->events[i].guard >= 0 ? oriented(ev, i) : NAN;
+  }
+  MBG_TRY(rates_at(ctx, ev, state, gd));
 done:
   return err;
 }
@@ -84,8 +110,12 @@ int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) 
   const mbg_model *m = ev->m;
   int err = MBG_OK;
   MBG_TRY(mbg__guards_at(ctx, ev, state, ev->g, ev->gd));
+  ev->rated = true;
+  ev->unrated = 0;
   for (int i = 0; i < m->nevent; i++) {
     const bool before = ev->armed[i];
+    ev->slope[i] = 0;
+    ev->speed[i] = fabs(ev->gd[i]);
     ev->armed[i] = is_armed(ev, i);
     if (m->events[i].guard < 0 || !ev->armed[i]) {
       continue;
@@ -112,13 +142,19 @@ done:
 
 void mbg__events_accept(mbg__events *ev) {
   const size_t bytes = (size_t)ev->m->nevent * sizeof(double);
+  for (int i = 0; i < ev->m->nevent; i++) {
+    ev->slope[i] = fabs(ev->gt[i] - ev->g[i]) / ev->length;
+    ev->speed[i] = ev->rated_t ? fabs(ev->gdt[i]) : ev->speed[i];
+  }
+  ev->rated = ev->rated_t;
+  ev->unrated = ev->rated ? 0 : ev->unrated + 1;
   memcpy(ev->g, ev->gt, bytes);
   memcpy(ev->gd, ev->gdt, bytes);
   for (int i = 0; i < ev->m->nevent; i++) {
     if (ev->m->events[i].guard >= 0 && ev->armed[i]) {
       ev->at_zero[i] = ev->at_zero[i] && !(ev->g[i] > 0);
       ev->open[i] = ev->g[i] > 0;
-      ev->largest[i] = fmax(ev->largest[i], fabs(ev->g[i]));
+      ev->largest[i] = fabs(ev->g[i]) > ev->largest[i] ? fabs(ev->g[i]) : ev->largest[i];
     }
   }
 }
@@ -141,6 +177,7 @@ typedef struct {
   mbg__events *ev;
   const mbg__event_steps *steps;
   real t, h;
+  double limit;  /* length of the step to the first event so far, h: none */
   double length; /* of the trial */
   double looked; /* where gm and gdm are known */
 } search;
@@ -155,9 +192,57 @@ static int try_length(search *s, double length) {
   s->length = length;
   const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
   MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
+  s->ev->rated_t = true;
 done:
   return err;
 }
+
+/* ---------------------------------------------------------------------- guards that are far from 0 */
+
+/* No rates are needed where a guard is at both ends so far from 0 that it would have to move several times as fast as
+   by its values in this step and the last, and by its rate where that was known last. */
+static bool is_far(const search *s, int i, double length) {
+  const mbg__events *ev = s->ev;
+  const double g0 = ev->g[i], g1 = ev->gt[i], now = fabs(g1 - g0) / s->length;
+  const double known = ev->slope[i] > ev->speed[i] ? ev->slope[i] : ev->speed[i], rate = now > known ? now : known;
+  return !ev->at_zero[i] && (g0 < g1 ? g0 : g1) > FAR * length * rate;
+}
+
+static bool any_near(const search *s, double length) {
+  for (int i = 0; i < s->ev->m->nevent; i++) {
+    if (s->ev->armed[i] && s->ev->open[i] && s->ev->m->events[i].guard >= 0 && !is_far(s, i, length)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* guards at the end of the first trial; rates there, and at its start, where they are needed. beyond: as in search */
+static int begin(search *s, double beyond) {
+  mbg__events *ev = s->ev;
+  int err = MBG_OK;
+  const mbg__state end = s->steps->state(s->ctx, s->steps->user, true);
+  ev->rated_t = mbg__events_disturb(ev) || ev->unrated >= LOOK;
+  if (!ev->rated_t) {
+    MBG_TRY(values_at(s->ctx, ev, &end, ev->gt));
+    ev->rated_t = any_near(s, beyond);
+  }
+  if (ev->rated_t) {
+    MBG_TRY(mbg__guards_at(s->ctx, ev, &end, ev->gt, ev->gdt));
+    for (int i = 0; i < ev->m->nevent; i++) {
+      ev->speed[i] = fmax(ev->speed[i], fabs(ev->gdt[i]));
+    }
+  }
+  if (!ev->rated && any_near(s, beyond)) {
+    const mbg__state start = s->steps->state(s->ctx, s->steps->user, false);
+    MBG_TRY(mbg__guards_at(s->ctx, ev, &start, ev->gm, ev->gd));
+    ev->rated = true;
+  }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- the first crossing */
 
 /* the local minimum of the cubic through (0, g0), (1, g1) with slopes d0, d1; 1 when there is none inside below 0 */
 static double dip(double g0, double d0, double g1, double d1) {
@@ -177,7 +262,7 @@ static int look(search *s, double length) {
   if (length == s->looked) {
     return MBG_OK;
   }
-  if (s->steps->inside) {
+  if (s->steps->inside && length < s->length) {
     const mbg__state state = s->steps->inside(s->ctx, s->steps->user, length);
     MBG_TRY(mbg__guards_at(s->ctx, ev, &state, ev->gm, ev->gdm));
   } else {
@@ -252,7 +337,7 @@ static int zeno(search *s, int i) {
 /* lo: the longest of h, h/2, h/4 ... after which the guard is open */
 static int find_open(search *s, int i, double *lo, double *hi) {
   int err = MBG_OK;
-  *hi = re(s->h);
+  *hi = s->limit;
   for (int k = 0; k < HALVINGS; k++) {
     *lo = *hi / 2;
     MBG_TRY(try_length(s, *lo));
@@ -269,7 +354,7 @@ done:
 /* A bracket of the first crossing of guard i: open at lo, closed at hi; hi = 0: there is none. */
 static int find_bracket(search *s, int i, double beyond, double *lo, double *hi) {
   mbg__events *ev = s->ev;
-  const double g0 = ev->at_zero[i] ? 0 : ev->g[i], h = re(s->h);
+  const double g0 = ev->at_zero[i] ? 0 : ev->g[i], h = s->limit;
   int err = MBG_OK;
   *lo = *hi = 0;
   MBG_TRY(try_length(s, h));
@@ -291,50 +376,101 @@ done:
   return err;
 }
 
-/* where the cubic through both ends of the bracket falls through 0 */
-static double guess(part p) {
-  const double h = p.b - p.a, d0 = h * p.da, d1 = h * p.db;
-  const double b = 3 * (p.gb - p.ga) - 2 * d0 - d1, a = d0 + d1 - 2 * (p.gb - p.ga);
-  double lo = 0, hi = 1, x = 0.5;
-  for (int k = 0; k < LOCATE_MAX && hi - lo > DBL_EPSILON; k++) {
-    const double g = p.ga + x * (d0 + x * (b + x * a)), next = x - g / (d0 + x * (2 * b + 3 * x * a));
+/* The cubic p(x) = g0 + x (c1 + x (c2 + x c3)) of a guard along a step. */
+typedef struct {
+  double g0, c1, c2, c3;
+} cubic;
+
+static double value(const cubic *p, double x) { return p->g0 + x * (p->c1 + x * (p->c2 + x * p->c3)); }
+
+static double slope_of(const cubic *p, double x) { return p->c1 + x * (2 * p->c2 + 3 * x * p->c3); }
+
+/* by values and rates at both ends, 0 and h */
+static cubic by_rates(const mbg__events *ev, int i, double h) {
+  const double rise = ev->gt[i] - ev->g[i], d0 = h * ev->gd[i], d1 = h * ev->gdt[i];
+  return (cubic){ev->g[i], ev->gd[i], (3 * rise - 2 * d0 - d1) / (h * h), (d0 + d1 - 2 * rise) / (h * h * h)};
+}
+
+/* where it falls through 0 between lo and hi, from x on */
+static double root(const cubic *p, double x, double lo, double hi) {
+  for (int k = 0; k < LOCATE_MAX && hi - lo > DBL_EPSILON * hi; k++) {
+    const double g = value(p, x), next = x - g / slope_of(p, x);
     *(g > 0 ? &lo : &hi) = x;
-    if (fabs(next - x) <= DBL_EPSILON) {
+    if (fabs(next - x) <= DBL_EPSILON * hi) {
       break;
     }
     x = next > lo && next < hi ? next : (lo + hi) / 2;
   }
-  return p.a + h * x;
+  return x;
 }
 
-/* Newton on the length of a step that is taken anew each time, inside the bracket, from the cubic's on. The rate of the
-   guard misses the slope by the error of the step; two lengths give it. */
-static int locate(search *s, int i, double lo, double hi, double *length) {
-  const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h));
-  const mbg__events *ev = s->ev;
-  double x = hi;
+/* The first length where the bracket is the step itself: where the guard passes 0 inside it. */
+typedef struct {
+  double x, g;  /* length, guard inside the step there */
+  double slope; /* of the guard inside the step, NAN: not known */
+  double bend;  /* its second derivative */
+} crossing;
+
+/* by the cubic through both ends, then Newton */
+static int cross_inside(search *s, int i, crossing *c) {
+  const double h = s->length;
+  const cubic p = by_rates(s->ev, i, h);
   int err = MBG_OK;
-  if (lo == 0 && hi == s->length && ev->g[i] > 0 && ev->gt[i] < 0) {
-    x = guess((part){0, ev->g[i], ev->gd[i], hi, ev->gt[i], ev->gdt[i]});
+  const double x = root(&p, h / 2, 0, h);
+  *c = (crossing){.x = x, .g = NAN, .slope = NAN, .bend = 2 * p.c2 + 6 * p.c3 * x};
+  if (!s->steps->inside || !(x < h)) {
+    return MBG_OK;
   }
+  MBG_TRY(look(s, x));
+  const double g = s->ev->gm[i], next = x - g / slope_of(&p, x);
+  if (next > 0 && next < h) {
+    MBG_TRY(look(s, next));
+    c->x = next;
+    c->g = s->ev->gm[i];
+    c->slope = (c->g - g) / (next - x) + c->bend * (next - x) / 2;
+    c->slope = fabs(next - x) > 1e-7 * h ? c->slope : slope_of(&p, next); /* beyond the rounding of g */
+  }
+done:
+  return err;
+}
+
+/* The length that follows the first one, whose step has the guard g. It differs from the guard inside the longer step
+   by what accelerations there miss, as x^3 (h - x) (theory 7, section 2). */
+static double second_length(const crossing *c, double h, double g, double *slope) {
+  *slope = c->slope + (g - c->g) * (3 / c->x - 1 / (h - c->x));
+  const double change = -g / *slope;
+  return c->x + change - c->bend / (2 * *slope) * change * change;
+}
+
+/* Newton on the length of a step that is taken anew each time, inside the bracket. The rate of the guard misses the
+   slope by the error of the step; two lengths give it, or the guard inside the longer step. */
+static int locate(search *s, int i, double lo, double hi, double *length) {
+  const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h)), end = hi;
+  const mbg__events *ev = s->ev;
+  const bool whole = lo == 0 && hi == s->length && ev->g[i] > 0 && ev->gt[i] < 0;
+  crossing c = {.x = hi, .slope = NAN};
   double before = NAN, g_before = NAN, slope = NAN;
+  int err = MBG_OK;
+  MBG_TRY(whole ? cross_inside(s, i, &c) : MBG_OK);
+  double x = c.x;
   for (int k = 0; k < LOCATE_MAX; k++) {
     MBG_TRY(try_length(s, x));
     const double g = ev->gt[i], secant = (g - g_before) / (x - before);
-    if (!(k > 0 && secant < 0)) {
-      slope = ev->gdt[i];
-    } else if (fabs(x - before) > 1e-7 * re(s->h)) {
-      slope = secant; /* beyond the rounding of g */
+    double next = NAN;
+    *length = x;
+    *(g > 0 ? &lo : &hi) = x;
+    if (k == 0 && c.slope < 0) {
+      next = second_length(&c, end, g, &slope);
+    } else {
+      if (!(secant < 0 || slope < 0)) {
+        slope = ev->gdt[i];
+      } else if (secant < 0 && fabs(x - before) > 1e-7 * re(s->h)) {
+        slope = secant; /* beyond the rounding of g */
+      }
+      next = x - g / slope;
     }
-    const double next = x - g / slope;
     before = x;
     g_before = g;
-    *length = x;
-    if (g > 0) {
-      lo = x;
-    } else {
-      hi = x;
-    }
     if (g == 0 || hi - lo <= least || fabs(next - x) <= least) {
       break;
     }
@@ -354,19 +490,25 @@ static double to_time(const search *s, int i, double beyond) {
   return fabs(length - h) <= near ? h : length;
 }
 
-static int find(search *s, int i, double beyond, double *length) {
+/* found: another event limits the step */
+static int find(search *s, int i, double beyond, bool found, double *length) {
+  const mbg__events *ev = s->ev;
   double lo, hi;
   int err = MBG_OK;
   *length = 0;
-  if (s->ev->m->events[i].guard < 0) {
+  if (ev->m->events[i].guard < 0) {
     *length = to_time(s, i, beyond);
     return MBG_OK;
   }
-  if (!s->ev->open[i]) {
+  if (!ev->open[i] || is_far(s, i, found ? s->limit : beyond)) {
     return MBG_OK;
   }
-  MBG_TRY(find_bracket(s, i, beyond, &lo, &hi));
-  MBG_TRY(hi > 0 ? locate(s, i, lo, hi, length) : MBG_OK);
+  MBG_TRY(find_bracket(s, i, found ? s->limit : beyond, &lo, &hi));
+  if (hi > 0) {
+    MBG_TRY(locate(s, i, lo, hi, length));
+  } else if (found && ev->gt[i] + ev->gdt[i] * together * re(s->h) <= 0) {
+    *length = s->limit; /* at the same time */
+  }
 done:
   return err;
 }
@@ -414,31 +556,31 @@ done:
 
 int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, real t, real step,
                        double beyond, real *h1, int *event) {
-  search s = {ctx, ev, steps, t, step, re(step), NAN};
-  const mbg__state state = steps->state(ctx, steps->user, true);
   const double h = re(step);
-  double length, least = h;
+  search s = {ctx, ev, steps, t, step, h, h, NAN};
+  double length;
   int err = MBG_OK;
   *event = -1;
   *h1 = step;
-  MBG_TRY(mbg__guards_at(ctx, ev, &state, ev->gt, ev->gdt));
+  MBG_TRY(begin(&s, beyond));
   for (int i = 0; i < ev->m->nevent; i++) {
-    MBG_TRY(ev->armed[i] ? find(&s, i, beyond, &length) : (length = 0, MBG_OK));
-    const bool first = length > 0 && (*event < 0 || length < least - 1e-9 * h);
-    ev->closing[i] = length > 0 && !first && length <= least + 1e-9 * h;
+    MBG_TRY(ev->armed[i] ? find(&s, i, beyond, *event >= 0, &length) : (length = 0, MBG_OK));
+    const bool first = length > 0 && (*event < 0 || length < s.limit - together * h);
+    ev->closing[i] = length > 0 && !first && length <= s.limit + together * h;
     if (first) {
       memset(ev->closing, 0, (size_t)i * sizeof(bool));
-      least = length;
+      s.limit = length;
       *event = i;
     }
   }
-  MBG_TRY(try_length(&s, least));
+  MBG_TRY(try_length(&s, s.limit));
+  ev->length = s.limit;
   for (int i = 0; i < ev->m->nevent; i++) {
     ev->together = (i == 0 ? false : ev->together) || ev->closing[i];
   }
   if (*event >= 0) {
     ev->grazing = ev->m->events[*event].guard >= 0 ? grazing(&s, *event) : INFINITY;
-    MBG_TRY(move_with(&s, *event, least, h1));
+    MBG_TRY(move_with(&s, *event, s.limit, h1));
   }
 done:
   return err;

@@ -152,17 +152,31 @@ done:
 
 /* ---------------------------------------------------------------------- transposed */
 
-/* nu of one criterion: a into f[1] (nw), b into row[0], c returned; v becomes the part of v- by M and N */
-static real adjoint_solve(mbg__events *ev, const real *y1, real Pb, real *v) {
+/* Columns of criteria: solutions x of S^T, then multiples of y1 by the impulse, and (a, b) of nu. */
+typedef struct {
+  real *x;     /*                    (n x (nv + nrow)) */
+  real *a, *b; /*                    (n x nw, n x nrow) */
+  real *c;     /*                    (n) */
+} multipliers;
+
+/* nu of all criteria; v is 0 in masked components then */
+static void adjoint_solve(mbg__events *ev, int n, const real *y1, const real *Pb, real *v, multipliers *s) {
   const mbg_model *m = ev->m;
-  masked_to_zero(m, v);
-  solve(ev, v, NULL, ev->x0);
-  const real c = (Pb + dot_free(m, ev->D, ev->x0)) / dot_free(m, ev->D, y1);
-  for (int j = 0; j < m->nv + m->nrow; j++) {
-    ev->x0[j] -= c * y1[j];
+  const int size = m->nv + m->nrow;
+  const real Dy1 = dot_free(m, ev->D, y1);
+  for (int c = 0; c < n; c++) {
+    real *x = s->x + (size_t)c * (size_t)size, *vc = v + (size_t)c * (size_t)m->nw;
+    masked_to_zero(m, vc);
+    mbg__to_free(m, 1, vc, x);
+    vn_zero(m->nrow, x + m->nv);
   }
-  split(ev, ev->x0, ev->f[1], ev->row[0]);
-  return c;
+  mbg__klu_solve(ev->saddle.klu, s->x, n);
+  for (int c = 0; c < n; c++) {
+    real *x = s->x + (size_t)c * (size_t)size;
+    s->c[c] = (Pb[c] + dot_free(m, ev->D, x)) / Dy1;
+    vn_axpy(size, x, -s->c[c], y1);
+    split(ev, x, s->a + (size_t)c * (size_t)m->nw, s->b + (size_t)c * (size_t)m->nrow);
+  }
 }
 
 /* the parts of gap and friction: -P D a + c (N (v+ + e v-) + (1 + e) gap_t + ...) with a minus sign */
@@ -188,25 +202,40 @@ done:
   return err;
 }
 
-/* one criterion; the system is moved */
-static int pull_one(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before, const real *y1, real Pb,
-                    real *w, real *v, real *ga) {
+/* w, ga += what nu leaves there by M (v+ - v-) + B^T L and B v+; v becomes the part of v- by M. The system is moved. */
+static int pull_system(mbg_context *ctx, mbg__events *ev, const mbg__state *before, int n, const multipliers *s,
+                       real *w, real *v, real *psi_a) {
   const mbg_model *m = ev->m;
   int err = MBG_OK;
-  const real c = adjoint_solve(ev, y1, Pb, v);
-  for (int i = 0; i < m->nw; i++) {
-    ev->f[3][i] = -ev->f[1][i];
+  for (int bare = 0; bare < 2; bare++) {
+    MBG_TRY(put(ctx, ev, before, bare));
+    for (int c = 0; c < n; c++) {
+      const size_t at = (size_t)c * (size_t)m->nw;
+      real *ga = psi_a + (size_t)c * (size_t)m->na;
+      vn_scale(m->nw, ev->f[3], bare ? 1 : -1, s->a + at);
+      vn_scale(m->nrow, ev->row[0], -1, s->b + (size_t)c * (size_t)m->nrow);
+      mbg__system_pull(ev->sys, ev->f[3], NULL, bare ? NULL : ev->row[0], NULL, w + at, NULL, NULL, NULL, ga);
+      if (!bare) {
+        mbg__system_mass_mul(ev->sys, s->a + at, v + at);
+        masked_to_zero(m, v + at);
+      }
+    }
   }
-  for (int i = 0; i < m->nrow; i++) {
-    ev->row[0][i] = -ev->row[0][i];
+done:
+  return err;
+}
+
+static int pull(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before, int n, const real *Pb,
+                multipliers *s, real *w, real *v, real *psi_a) {
+  const mbg_model *m = ev->m;
+  int err = MBG_OK;
+  solve(ev, ev->N, NULL, ev->x1);
+  adjoint_solve(ev, n, ev->x1, Pb, v, s);
+  MBG_TRY(pull_system(ctx, ev, before, n, s, w, v, psi_a));
+  for (int c = 0; c < n; c++) {
+    const size_t at = (size_t)c * (size_t)m->nw;
+    MBG_TRY(pull_rows(ctx, ev, event, before, s->a + at, s->c[c], w + at, v + at, psi_a + (size_t)c * (size_t)m->na));
   }
-  MBG_TRY(put(ctx, ev, before, false));
-  mbg__system_pull(ev->sys, ev->f[3], NULL, ev->row[0], NULL, w, NULL, NULL, NULL, ga);
-  mbg__system_mass_mul(ev->sys, ev->f[1], v);
-  masked_to_zero(m, v);
-  MBG_TRY(put(ctx, ev, before, true));
-  mbg__system_pull(ev->sys, ev->f[1], NULL, NULL, NULL, w, NULL, NULL, NULL, ga);
-  MBG_TRY(pull_rows(ctx, ev, event, before, ev->f[1], c, w, v, ga));
 done:
   return err;
 }
@@ -215,18 +244,23 @@ int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state 
                      real *v, real *psi_a) {
   const mbg_model *m = ev->m;
   const int event = ev->firings[k].event;
+  multipliers s;
+  mbg__arena arena;
   int err = MBG_OK;
   mbg__events_after(ev, k);
   if (!m->events[event].impact) {
     return MBG_OK;
   }
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  s.x = MBG_TAKE(&arena, real, (size_t)n * (size_t)(m->nv + m->nrow));
+  s.a = MBG_TAKE(&arena, real, (size_t)n * (size_t)m->nw);
+  s.b = MBG_TAKE(&arena, real, (size_t)n * (size_t)m->nrow);
+  s.c = MBG_TAKE(&arena, real, n);
+  MBG_TRY(mbg__arena_check(ctx, &arena));
   MBG_TRY(mbg__impact_solve(ctx, ev, event, before));
-  solve(ev, ev->N, NULL, ev->x1);
-  for (int c = 0; c < n; c++) {
-    const size_t at = (size_t)c * (size_t)m->nw;
-    MBG_TRY(pull_one(ctx, ev, event, before, ev->x1, Pb[c], w + at, v + at, psi_a + (size_t)c * (size_t)m->na));
-  }
+  MBG_TRY(pull(ctx, ev, event, before, n, Pb, &s, w, v, psi_a));
 done:
+  mbg__arena_destroy(&arena);
   return err;
 }
 

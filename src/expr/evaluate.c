@@ -86,7 +86,7 @@ static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const
 
 static bool is_zero(int K, const real *u) {
   for (int k = 0; k <= K; k++) {
-    if (u[k] != 0) {
+    if (r_some(u[k] != 0)) {
       return false;
     }
   }

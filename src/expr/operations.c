@@ -115,7 +115,7 @@ static const char *derive_tanh(real x, int order, real *d) {
 }
 
 static const char *derive_abs(real x, int order, real *d) {
-  set(order, d, r_abs(x), re(x) < 0 ? -1 : 1, 0, 0);
+  set(order, d, r_abs(x), r_where(re(x) < 0, -1, 1), 0, 0);
   return NULL;
 }
 
@@ -202,12 +202,12 @@ static const char *partial_atan2(mbg__depth depth, const real *y, const real *x,
 }
 
 /* derivative of the chosen one, of the first in a tie */
-static const char *partial_choose(mbg__depth depth, bool first, const real *a, const real *b, real *v, real *pa,
+static const char *partial_choose(mbg__depth depth, mbg__answers first, const real *a, const real *b, real *v, real *pa,
                                   real *pb) {
-  *v = first ? a[0] : b[0];
+  *v = r_where(first, a[0], b[0]);
   if (depth.partials) {
-    jet_constant(depth.order, first, pa);
-    jet_constant(depth.order, !first, pb);
+    jet_constant(depth.order, r_where(first, 1, 0), pa);
+    jet_constant(depth.order, r_where(first, 0, 1), pb);
   }
   return NULL;
 }
@@ -229,7 +229,7 @@ static const char *partial_max(mbg__depth depth, const real *a, const real *b, b
 static const char *partial_smooth(mbg__depth depth, const real *d, const real *w, bool b_active, real *v, real *pd,
                                   real *pw) {
   const int K = depth.order;
-  const double sign = re(d[0]) < 0 ? -1 : 1;
+  const real sign = r_where(re(d[0]) < 0, -1, 1);
   real q[3], ww[3], s[3], r[3], far[3] = {0}, product[3] = {0}, ds[4] = {0};
   (void)b_active;
   jet_multiply(K, d, d, q);
@@ -337,10 +337,12 @@ static const char *partial_varying(int K, const real *a, const real *b, real *pa
 static const char *partial_power(mbg__depth depth, const real *a, const real *b, bool b_active, real *v, real *pa,
                                  real *pb) {
   const int K = depth.order;
-  if (re(a[0]) < 0 && re(b[0]) != floor(re(b[0]))) {
+  const mbg__answers below = re(a[0]) < 0, zero = re(a[0]) == 0, down = re(b[0]) < 0;
+  const mbg__answers broken = re(b[0]) != floor(re(b[0]));
+  if (r_some(below & broken)) {
     return "a negative base needs an integer exponent";
   }
-  if (re(a[0]) == 0 && re(b[0]) < 0) {
+  if (r_some(zero & down)) {
     return "zero cannot be raised to a negative power";
   }
   *v = power_of(a[0], b[0]);
@@ -389,7 +391,7 @@ const mbg__operation mbg__operations[OP_count] = {
 
 /* ---------------------------------------------------------------------- one line */
 
-static real truth(int op, double a, double b) {
+static mbg__answers truth(int op, mbg__part a, mbg__part b) {
   switch (op) {
   case OP_less:
     return a < b;
@@ -404,9 +406,9 @@ static real truth(int op, double a, double b) {
   case OP_not_equal:
     return a != b;
   case OP_and:
-    return a != 0 && b != 0;
+    return (a != 0) & (b != 0);
   case OP_or:
-    return a != 0 || b != 0;
+    return (a != 0) | (b != 0);
   default: /* not */
     return a == 0;
   }
@@ -465,7 +467,7 @@ const char *mbg__line_apply(const mbg__line *line, mbg__depth depth, bool b_acti
   const mbg__operation *operation = &mbg__operations[line->op];
   const bool unary = operation->kind == KIND_unary;
   if (operation->kind == KIND_truth) {
-    jet_constant(K, truth(line->op, re(a[0]), re(b[0])), v);
+    jet_constant(K, r_where(truth(line->op, re(a[0]), re(b[0])), 1, 0), v);
     return NULL;
   }
   jet_constant(K, 0, v);

@@ -32,6 +32,11 @@ typedef struct {
   bool all;          /* every attribute is wanted, not only those that depend on parameters */
   const real *poses; /* by frames and twists at the nodes, for exact adjoints; NULL: 0   (nodes x 2 nw) */
   int poses_from;    /* the first node of `poses`; 0 before it */
+#ifdef MBG_ENSEMBLE
+  /* the seeds of a node, criterion by criterion (ncrit x nused); nothing else is set */
+  void (*source)(const void *user, int ncrit, int nused, int node, real *seed);
+  const void *user;
+#endif
 } mbg__criterion_seeds;
 
 /* The discrete seed of used signal k at a node. */

@@ -57,11 +57,11 @@ int mbg__rk_create(mbg_context *ctx, int n, const mbg__rk_method *method, const 
   rk->opt = *opt;
   rk->n = n;
   rk->ncontrol = opt->ncontrol > 0 ? opt->ncontrol : n;
-  rk->y = MBG_TAKE(&rk->arena, real, n);
-  rk->y1 = MBG_TAKE(&rk->arena, real, n);
-  rk->Y = MBG_TAKE(&rk->arena, real, n);
-  rk->k = MBG_TAKE(&rk->arena, real, (size_t)n * (size_t)method->nextended);
-  rk->r = MBG_TAKE(&rk->arena, real, (size_t)n * (size_t)method->ndense);
+  rk->y = MBG_TAKE_RAW(&rk->arena, real, n);
+  rk->y1 = MBG_TAKE_RAW(&rk->arena, real, n);
+  rk->Y = MBG_TAKE_RAW(&rk->arena, real, n);
+  rk->k = MBG_TAKE_RAW(&rk->arena, real, (size_t)n * (size_t)method->nextended);
+  rk->r = MBG_TAKE_RAW(&rk->arena, real, (size_t)n * (size_t)method->ndense);
   if (!rk->y || !rk->y1 || !rk->Y || !rk->k || !rk->r) {
     mbg__rk_destroy(rk);
     return mbg__fail_memory(ctx);

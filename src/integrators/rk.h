@@ -226,6 +226,9 @@ typedef struct {
   void *user;
   const real *k;   /* the stages of the step as they were (nextended x n): rhs is not called; NULL: evaluated again */
   mbg__pool *pool; /* threads for long vectors, NULL: none */
+  /* The next call is the step before this one, which ends at the state where this one begins and evaluates it alike:
+     its last stage takes over the transposed product of stage 0, whose part of lambda is missing until then. */
+  bool leave;
 } mbg__rk_adjoint_run;
 
 typedef struct mbg__rk_adjoint mbg__rk_adjoint;
@@ -249,8 +252,5 @@ int mbg__rk_step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adj
    lambda gets sum_j g_j. */
 int mbg__rk_step_adjoint_dense(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0,
                                double t1, const real *y0, int npoint, const double *x, const real *g, real *lambda);
-
-/* W_i(x) of the dense output (nextended numbers). */
-void mbg__rk_dense_weights(const mbg__rk_method *method, double x, double W[MBG__RK_STAGES]);
 
 #endif

@@ -5,11 +5,13 @@
 struct mbg__rk_adjoint {
   mbg__arena arena;
   const mbg__rk_method *method;
-  int n, ncol, npoint;
+  int n, ncol;
   real *Y, *k; /* arguments and values of the stages        (nextended x n) */
   real *g;     /* transposed products of the stages         (nextended x ncol x n) */
   real *b;     /* weight of a stage                         (ncol x n) */
-  double *W;   /* weights of the stages in the points       (npoint x MBG__RK_STAGES) */
+  bool left;   /* stage 0 of the step after this one is left to its last one */
+  real *carry; /* with this weight                          (ncol x n) */
+  real *r;     /* cotangents of the dense output's terms    (ndense x ncol x n) */
 };
 
 int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, int npoint, const mbg__rk_method *method,
@@ -24,13 +26,13 @@ int mbg__rk_adjoint_create(mbg_context *ctx, int n, int ncol, int npoint, const 
   a->method = method;
   a->n = n;
   a->ncol = ncol;
-  a->npoint = npoint;
   a->Y = MBG_TAKE(&a->arena, real, rows);
   a->k = MBG_TAKE(&a->arena, real, rows);
   a->g = MBG_TAKE(&a->arena, real, columns * (size_t)method->nextended);
   a->b = MBG_TAKE(&a->arena, real, columns);
-  a->W = MBG_TAKE(&a->arena, double, (size_t)npoint *MBG__RK_STAGES);
-  if (!a->Y || !a->k || !a->g || !a->b || !a->W) {
+  a->carry = MBG_TAKE(&a->arena, real, columns);
+  a->r = MBG_TAKE(&a->arena, real, npoint > 0 ? columns * (size_t)method->ndense : 0);
+  if (!a->Y || !a->k || !a->g || !a->b || !a->carry || !a->r) {
     mbg__rk_adjoint_destroy(ctx, a);
     return mbg__fail_memory(ctx);
   }
@@ -66,24 +68,6 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
   return MBG_OK;
 }
 
-void mbg__rk_dense_weights(const mbg__rk_method *method, double x, double W[MBG__RK_STAGES]) {
-  const int s = method->nstage, n = method->nextended;
-  real r[MBG__RK_DENSE * MBG__RK_STAGES] = {0}, y[MBG__RK_STAGES];
-  for (int i = 0; i < n; i++) {
-    /* column i: r of y = 0, h = 1 and k_i = 1 alone */
-    r[n + i] = i < s ? method->A[s][i] : 0;
-    r[2 * n + i] = (i == 0) - r[n + i];
-    r[3 * n + i] = r[n + i] - (i == s) - r[2 * n + i];
-    for (int l = 4; l < method->ndense; l++) {
-      r[l * n + i] = method->d[l - 4][i];
-    }
-  }
-  mbg__rk_interpolate(method, n, r, x, 0, n, y, NULL);
-  for (int i = 0; i < n; i++) {
-    W[i] = re(y[i]);
-  }
-}
-
 /* points inside the step that have weights */
 typedef struct {
   int n, nstage;
@@ -99,7 +83,55 @@ typedef struct {
   real *lambda;
 } weights;
 
-enum { WEIGHT = MBG__LOOPS_RK + 8, SUM };
+enum { WEIGHT = MBG__LOOPS_RK + 8, SUM, TERMS };
+
+/* of the terms r_l of the dense output: R_l = sum over points c_l(x) g,  c = 1, x, x (1 - x), x^2 (1 - x), ...
+   R_1 becomes that of y1 - y, and R_2 that of h k_0: r_2 = h k_0 - r_1, r_3 = 2 r_1 - h k_0 - h k_s */
+static void point_terms(void *user, int thread, int first, int end) {
+  const weights *w = user;
+  const mbg__rk_adjoint *a = w->a;
+  const points *p = w->p;
+  const int n = end - first;
+  const size_t size = (size_t)a->n * (size_t)a->ncol;
+  real *r = a->r + first;
+  (void)thread;
+  for (int l = 1; l < a->method->ndense; l++) {
+    vn_zero(n, r + (size_t)l * size);
+  }
+  for (int j = 0; j < p->n; j++) {
+    double c = 1;
+    for (int l = 1; l < a->method->ndense; l++) {
+      c *= l % 2 ? p->x[j] : 1 - p->x[j];
+      vn_axpy(n, r + (size_t)l * size, c, p->g + (size_t)j * size + first);
+    }
+  }
+  vn_axpy(n, r + size, -1, r + 2 * size);
+  vn_axpy(n, r + size, 2, r + 3 * size);
+  vn_axpy(n, r + 2 * size, -1, r + 3 * size);
+}
+
+/* b += h times the part of stage i in the dense output */
+static void add_points(const weights *w, int first, int n, real *b) {
+  const mbg__rk_adjoint *a = w->a;
+  const mbg__rk_method *m = a->method;
+  const size_t size = (size_t)a->n * (size_t)a->ncol;
+  const int i = w->stage;
+  const real *r = a->r + first;
+  if (i < m->nstage && m->A[m->nstage][i] != 0) {
+    vn_axpy(n, b, w->h * m->A[m->nstage][i], r + size);
+  }
+  if (i == 0) {
+    vn_axpy(n, b, w->h, r + 2 * size);
+  }
+  if (i == m->nstage) {
+    vn_axpy(n, b, -w->h, r + 3 * size);
+  }
+  for (int l = 4; l < m->ndense; l++) {
+    if (m->d[l - 4][i] != 0) {
+      vn_axpy(n, b, w->h * m->d[l - 4][i], r + (size_t)l * size);
+    }
+  }
+}
 
 /* beta_i = h (b_i lambda + sum_j>i a_ji g_j + sum over points W_i g), in a->b */
 static void stage_weight(void *user, int thread, int first, int end) {
@@ -117,8 +149,11 @@ static void stage_weight(void *user, int thread, int first, int end) {
       vn_axpy(n, b, w->h * m->A[j][i], a->g + (size_t)j * size + first);
     }
   }
-  for (int j = 0; j < p->n; j++) {
-    vn_axpy(n, b, w->h * a->W[j * MBG__RK_STAGES + i], p->g + (size_t)j * size + first);
+  if (p->n > 0) {
+    add_points(w, first, n, b);
+  }
+  if (a->left && i == m->nstage) {
+    vn_axpy(n, b, 1, a->carry + first);
   }
 }
 
@@ -141,18 +176,23 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
   const mbg__rk_method *m = a->method;
   const int size = a->n * a->ncol;
   weights w = {.a = a, .h = t1 - t0, .p = p, .lambda = lambda};
-  assert(p->n <= a->npoint);
-  for (int j = 0; j < p->n; j++) {
-    mbg__rk_dense_weights(m, p->x[j], a->W + (size_t)j * MBG__RK_STAGES);
+  if (p->n > 0) {
+    mbg__pool_for(run->pool, TERMS, size, mbg__rk_piece(run->pool, size), point_terms, &w);
   }
   MBG_TRY(forward(ctx, a, run, p->nstage, t0, t1, y0));
   for (int i = p->nstage - 1; i >= 0; i--) {
     w.stage = i;
     mbg__pool_for(run->pool, WEIGHT, size, mbg__rk_piece(run->pool, size), stage_weight, &w);
+    if (i == 0 && run->leave) {
+      vn_copy(size, a->carry, a->b);
+      vn_zero(size, a->g);
+      continue;
+    }
     MBG_TRY(run->vjp(run->user, i, re(mbg__rk_stage_time(m, i, t0, t1)), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
                      a->g + (size_t)i * (size_t)size));
   }
   mbg__pool_for(run->pool, SUM, size, mbg__rk_piece(run->pool, size), sum_stages, &w);
+  a->left = run->leave;
   err = MBG_OK;
 done:
   return err;
@@ -160,12 +200,13 @@ done:
 
 int mbg__rk_step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0, double t1,
                          const real *y0, real *lambda) {
-  const points none = {.nstage = a->method->nstage};
+  const points none = {.nstage = a->method->nstage + a->left};
   return step_adjoint(ctx, a, run, t0, t1, y0, &none, lambda);
 }
 
 int mbg__rk_step_adjoint_dense(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, double t0,
                                double t1, const real *y0, int npoint, const double *x, const real *g, real *lambda) {
-  const points p = {.n = npoint, .nstage = npoint > 0 ? a->method->nextended : a->method->nstage, .x = x, .g = g};
+  const points p = {
+      .n = npoint, .nstage = npoint > 0 ? a->method->nextended : a->method->nstage + a->left, .x = x, .g = g};
   return step_adjoint(ctx, a, run, t0, t1, y0, &p, lambda);
 }

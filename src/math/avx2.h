@@ -3,7 +3,7 @@
 #ifndef MBG_MATH_AVX2_H
 #define MBG_MATH_AVX2_H
 
-#if defined(__x86_64__) && !defined(MBG_COMPLEX)
+#if defined(__x86_64__) && !defined(MBG_COMPLEX) && !defined(MBG_ENSEMBLE)
 #ifdef __clang__
 #define MBG__AVX2_BEGIN _Pragma("clang attribute push(__attribute__((target(\"avx2\"))), apply_to = function)")
 #define MBG__AVX2_END _Pragma("clang attribute pop")

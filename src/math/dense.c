@@ -8,21 +8,22 @@
 /* ---------------------------------------------------------------------- LAPACK */
 
 /* Fortran: arguments by reference, lengths of the texts at the end. */
-void dgeqp3_(const int *m, const int *n, double *A, const int *lda, int *jpvt, double *tau, double *work,
-             const int *lwork, int *info);
-void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k, const double *A,
-             const int *lda, const double *tau, double *C, const int *ldc, double *work, const int *lwork, int *info,
-             size_t side_length, size_t trans_length);
+MBG__FORTRAN void dgeqp3_(const int *m, const int *n, double *A, const int *lda, int *jpvt, double *tau, double *work,
+                          const int *lwork, int *info);
+MBG__FORTRAN void dormqr_(const char *side, const char *trans, const int *m, const int *n, const int *k,
+                          const double *A, const int *lda, const double *tau, double *C, const int *ldc, double *work,
+                          const int *lwork, int *info, size_t side_length, size_t trans_length);
 
-void dgetrf_(const int *m, const int *n, double *A, const int *lda, int *pivot, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *A, const int *lda, const int *pivot,
-             double *B, const int *ldb, int *info, size_t trans_length);
-void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t uplo_length);
-void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *A, const int *lda, double *B,
-             const int *ldb, int *info, size_t uplo_length);
+MBG__FORTRAN void dgetrf_(const int *m, const int *n, double *A, const int *lda, int *pivot, int *info);
+MBG__FORTRAN void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *A, const int *lda,
+                          const int *pivot, double *B, const int *ldb, int *info, size_t trans_length);
+MBG__FORTRAN void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t uplo_length);
+MBG__FORTRAN void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *A, const int *lda, double *B,
+                          const int *ldb, int *info, size_t uplo_length);
 
-/* rows from which LAPACK pays; in the twin plain loops alone, since LAPACK would conjugate */
-#ifdef MBG_COMPLEX
+/* rows from which LAPACK pays; in the twin plain loops alone, since LAPACK would conjugate,
+   and in ensembles, which leave large mechanisms to single runs */
+#if defined(MBG_COMPLEX) || defined(MBG_ENSEMBLE)
 enum { LARGE = INT_MAX };
 #else
 enum { LARGE = 64 };

@@ -3,14 +3,18 @@
 
 #include "math/vec.h"
 
+#include <string.h>
+
 /* ---------------------------------------------------------------------- plain loops */
+
+enum { SHORT = 8 }; /* reflectors whose sums are best made one after the other */
 
 /* c <- H_k c with H = 1 - tau u u^T, u_k = 1: u below the diagonal, as LAPACK keeps it */
 static inline void reflect(const mbg__householder *q, int k, real *c) {
   const real *restrict u = q->A + (size_t)k * (size_t)q->m + k + 1;
   real *restrict x = c + k + 1;
-  const int below = q->m - k - 1;
-  const real d = q->tau[k] * (c[k] + vn_dot_long(below, u, x));
+  const int below = q->end[k] - k - 1;
+  const real d = q->tau[k] * (c[k] + (below < SHORT ? vn_dot(below, u, x) : vn_dot_long(below, u, x)));
   int i = 0;
   c[k] -= d;
   for (; i + 2 <= below; i += 2) {
@@ -25,19 +29,21 @@ static inline void reflect(const mbg__householder *q, int k, real *c) {
 static void factor_small(mbg__householder *q) {
   for (int k = 0; k < q->n; k++) {
     real *a = q->A + (size_t)k * (size_t)q->m;
-    const real s = vn_dot_long(q->m - k, a + k, a + k);
+    const real s = vn_dot_long(q->end[k] - k, a + k, a + k);
     if (re(s) == 0) {
       q->tau[k] = 0;
       continue;
     }
     const real norm = r_sqrt(s), alpha = re(a[k]) > 0 ? -norm : norm, pivot = a[k] - alpha;
     q->tau[k] = -pivot / alpha;
-    for (int i = k + 1; i < q->m; i++) {
+    for (int i = k + 1; i < q->end[k]; i++) {
       a[i] /= pivot;
     }
     a[k] = alpha;
     for (int j = k + 1; j < q->n; j++) {
-      reflect(q, k, q->A + (size_t)j * (size_t)q->m);
+      if (q->first[j] <= k) {
+        reflect(q, k, q->A + (size_t)j * (size_t)q->m);
+      }
     }
   }
 }
@@ -48,6 +54,35 @@ static void multiply_small(const mbg__householder *q, bool transposed, real *C, 
       reflect(q, transposed ? k : q->n - 1 - k, C + (size_t)j * (size_t)q->m);
     }
   }
+}
+
+/* ---------------------------------------------------------------------- envelope */
+
+enum { GAIN = 4 }; /* LAPACK's blocked products cost this much less than as many plain ones */
+
+/* Reflector k has row k and changes the columns that begin before its end; they begin at row k then, and end no earlier
+   than it. */
+static double fill(mbg__householder *q) {
+  double work = 0;
+  for (int k = 0; k < q->n; k++) {
+    q->first[k] = q->first[k] < k ? q->first[k] : k;
+    q->end[k] = q->end[k] > k ? q->end[k] : k + 1;
+    for (int j = k + 1; j < q->n; j++) {
+      if (q->first[j] < q->end[k]) {
+        q->first[j] = q->first[j] < k ? q->first[j] : k;
+        q->end[j] = q->end[j] > q->end[k] ? q->end[j] : q->end[k];
+        work += q->end[k] - k;
+      }
+    }
+  }
+  return work;
+}
+
+void mbg__householder_envelope(mbg__householder *q, const int *first, const int *end) {
+  const double m = q->m, n = q->n;
+  memcpy(q->first, first, (size_t)q->n * sizeof(int));
+  memcpy(q->end, end, (size_t)q->n * sizeof(int));
+  q->sparse = GAIN * fill(q) < n * n * (m - n / 3) / 2;
 }
 
 /* ---------------------------------------------------------------------- LAPACK for large ones */
@@ -68,15 +103,16 @@ static int work_size(int m, int n) { return n < LARGE ? 1 : BLOCK * (m > n ? m :
 
 static bool factor_large(mbg__householder *q) {
   int info = 0;
-  if (q->n >= LARGE) {
+  const bool large = q->n >= LARGE && !q->sparse;
+  if (large) {
     MBG__LAPACK(dgeqrf_(&q->m, &q->n, q->A, &q->m, q->tau, q->work, &q->lwork, &info));
     assert(info == 0);
   }
-  return q->n >= LARGE;
+  return large;
 }
 
 static bool multiply_large(const mbg__householder *q, bool transposed, real *C, int ncol) {
-  const bool large = q->n >= LARGE && ncol >= MANY;
+  const bool large = q->n >= LARGE && ncol >= MANY && !q->sparse;
   int info = 0;
   if (large) {
     MBG__LAPACK(dormqr_("L", transposed ? "T" : "N", &q->m, &ncol, &q->n, q->A, &q->m, q->tau, C, &q->m, q->work,
@@ -127,35 +163,42 @@ int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int 
   *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n)};
   q->A = MBG_TAKE(arena, real, (size_t)q->m * (size_t)n);
   q->tau = MBG_TAKE(arena, real, n);
+  q->first = MBG_TAKE(arena, int, n);
+  q->end = MBG_TAKE(arena, int, n);
   q->work = MBG_TAKE(arena, real, q->lwork);
-  return q->A && q->tau && q->work ? MBG_OK : MBG_ERROR_MEMORY;
+  for (int k = 0; q->end && k < n; k++) {
+    q->end[k] = q->m;
+  }
+  return q->A && q->tau && q->first && q->end && q->work ? MBG_OK : MBG_ERROR_MEMORY;
 }
 
 void mbg__householder_solve(const mbg__householder *q, real *x) {
   for (int j = q->n - 1; j >= 0; j--) {
     const real *a = q->A + (size_t)j * (size_t)q->m;
+    const int first = q->first[j];
     x[j] /= a[j];
-    vn_axpy(j, x, -x[j], a);
+    vn_axpy(j - first, x + first, -x[j], a + first);
   }
 }
 
 void mbg__householder_solve_T(const mbg__householder *q, real *x) {
   for (int j = 0; j < q->n; j++) {
     const real *a = q->A + (size_t)j * (size_t)q->m;
-    x[j] = (x[j] - vn_dot_long(j, a, x)) / a[j];
+    const int first = q->first[j];
+    x[j] = (x[j] - vn_dot_long(j - first, a + first, x + first)) / a[j];
   }
 }
 
 /* length of R's column k; squares of very long and very short ones leave the range of numbers */
-static double column_length(const real *column, int k) {
+static double column_length(const real *column, int first, int k) {
   double sum = 0, length = 0;
-  for (int i = 0; i <= k; i++) {
+  for (int i = first; i <= k; i++) {
     sum += re(column[i]) * re(column[i]);
   }
   if (sum > 1e-280 && sum < 1e280) {
     return sqrt(sum);
   }
-  for (int i = 0; i <= k; i++) {
+  for (int i = first; i <= k; i++) {
     length = hypot(length, re(column[i]));
   }
   return length;
@@ -165,7 +208,7 @@ double mbg__householder_ratio(const mbg__householder *q, int *where) {
   double least = INFINITY;
   for (int k = 0; k < q->n; k++) {
     const real *column = q->A + (size_t)k * (size_t)q->m;
-    const double length = column_length(column, k), d = length > 0 ? fabs(re(column[k])) / length : 0;
+    const double length = column_length(column, q->first[k], k), d = length > 0 ? fabs(re(column[k])) / length : 0;
     if (!(d >= least)) {
       least = d;
       if (where) {

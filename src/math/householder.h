@@ -10,11 +10,16 @@ typedef struct {
   int m, n;  /* m >= n */
   real *A;   /* matrix in, R and reflectors out   (m x n) */
   real *tau; /*                                   (n) */
+  /* Envelope: column k of R begins at row first[k], reflector k ends before row end[k]. Without one: 0 and m. */
+  int *first, *end; /*                                   (n) */
+  bool sparse;      /* plain loops over the envelope cost less than LAPACK */
   real *work;
   int lwork;
 } mbg__householder;
 
 int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n);
+/* From here on column k of matrices is 0 outside the rows first[k] ... end[k] - 1. */
+void mbg__householder_envelope(mbg__householder *q, const int *first, const int *end);
 void mbg__householder_factor(mbg__householder *q);
 /* C <- Q C and C <- Q^T C with the full m x m Q, C is m x ncol */
 void mbg__householder_mul(const mbg__householder *q, real *C, int ncol);

@@ -12,6 +12,29 @@
 #ifdef MBG_COMPLEX
 enum { MBG__LANES = 1 };
 typedef real lane;
+#elif defined(MBG_ENSEMBLE)
+enum { MBG__LANES = 4 };
+struct lane {
+  real of[4];
+};
+#define MBG__OPERATOR(op)                                                                                              \
+  static inline lane operator op(const lane &a, const lane &b) {                                                       \
+    return lane{a.of[0] op b.of[0], a.of[1] op b.of[1], a.of[2] op b.of[2], a.of[3] op b.of[3]};                       \
+  }                                                                                                                    \
+  static inline lane operator op(const real &a, const lane &b) {                                                       \
+    return lane{a op b.of[0], a op b.of[1], a op b.of[2], a op b.of[3]};                                               \
+  }                                                                                                                    \
+  static inline lane operator op(const lane &a, const real &b) {                                                       \
+    return lane{a.of[0] op b, a.of[1] op b, a.of[2] op b, a.of[3] op b};                                               \
+  }                                                                                                                    \
+  static inline lane &operator op##=(lane &a, const lane &b) { return a = a op b; }                                    \
+  static inline lane &operator op##=(lane &a, const real &b) { return a = a op b; }
+MBG__OPERATOR(+)
+MBG__OPERATOR(-)
+MBG__OPERATOR(*)
+MBG__OPERATOR(/)
+#undef MBG__OPERATOR
+static inline lane operator-(const lane &a) { return lane{-a.of[0], -a.of[1], -a.of[2], -a.of[3]}; }
 #else
 enum { MBG__LANES = 4 };
 typedef real lane __attribute__((vector_size(32), aligned(8)));

@@ -3,8 +3,14 @@
 #ifndef MBG_MATH_LAPACK_H
 #define MBG_MATH_LAPACK_H
 
-void mbg__lapack_begin(void);
-void mbg__lapack_end(void);
+#ifdef __cplusplus
+#define MBG__FORTRAN extern "C"
+#else
+#define MBG__FORTRAN
+#endif
+
+MBG__FORTRAN void mbg__lapack_begin(void);
+MBG__FORTRAN void mbg__lapack_end(void);
 
 #define MBG__LAPACK(...)                                                                                               \
   do {                                                                                                                 \

@@ -1,8 +1,6 @@
-#include "math/sparse.h"
-
 #include "math/order.h"
+#include "math/sparse_klu.h"
 
-#include <klu.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- pattern */
@@ -59,7 +57,7 @@ int mbg__csc_build(mbg__csc *A, mbg__arena *arena, int nrow, int ncol, int count
   int *entry = slot ? slot : MBG_TAKE(&scratch, int, count);
   A->colptr = MBG_TAKE(arena, int, ncol + 1);
   if (!given || !order || !start || !entry || !A->colptr) {
-    goto done;
+    goto MBG__TO(done);
   }
 
   /* sort by row, then (stable) by column */
@@ -145,11 +143,44 @@ void mbg__csc_mul_T_add(real *Y, real s, const mbg__csc *A, const real *X, int n
 /* a diagonal entry is the pivot if it has this part of the largest in its column; KLU's default 1e-3 costs digits */
 #define PIVOT_MIN 0.1
 
-/* frozen pivots are given up for one factorization when the entries grow this much more than when they were chosen */
-#define GROWTH_MAX 1e3
-
 /* an indefinite matrix this large gets an order of its own, or COLAMD */
 enum { INDEFINITE_LARGE = 64, ORDER_COLAMD = 1 };
+
+klu_symbolic *mbg__klu_analyze(const mbg_allocator *allocator, const mbg__csc *A, int ndef, klu_common *common) {
+  const int n = A->ncol;
+  int *order = NULL;
+  klu_symbolic *symbolic;
+  klu_defaults(common);
+  common->tol = PIVOT_MIN;
+  if (n == 0) {
+    return NULL;
+  }
+  if (ndef < n && n >= INDEFINITE_LARGE) {
+    common->initmem = 2; /* first room for the factors, in entries of A; the default 10 is a multiple of the need */
+    common->ordering = ORDER_COLAMD;
+    order = allocator->resize(allocator->user, NULL, (size_t)n * sizeof(int));
+  }
+  if (order && mbg__order_saddle(allocator, A, ndef, order)) {
+    symbolic = klu_analyze_given(n, A->colptr, A->rowind, order, order, common);
+  } else {
+    symbolic = klu_analyze(n, A->colptr, A->rowind, common);
+  }
+  allocator->release(allocator->user, order);
+  return symbolic;
+}
+
+int mbg__csc_bad_column(const mbg__csc *A) {
+  for (int j = 0; j < A->ncol; j++) {
+    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
+      if (!isfinite(re(A->val[k]))) {
+        return j;
+      }
+    }
+  }
+  return A->ncol;
+}
+
+#ifndef MBG_ENSEMBLE /* else see sparse_ensemble.c */
 
 struct mbg__klu {
   const mbg__csc *A;
@@ -226,24 +257,6 @@ static void recall_imaginary(mbg__klu *klu, const void *from) {
 
 #endif
 
-/* symbolic = analysis in an order found here or by KLU; NULL: no memory */
-static void analyze(mbg__klu *klu, int ndef) {
-  const mbg__csc *A = klu->A;
-  const int n = A->ncol;
-  int *order = NULL;
-  if (ndef < n && n >= INDEFINITE_LARGE) {
-    klu->common.initmem = 2; /* first room for the factors, in entries of A; the default 10 is a multiple of the need */
-    klu->common.ordering = ORDER_COLAMD;
-    order = klu->allocator.resize(klu->allocator.user, NULL, (size_t)n * sizeof(int));
-  }
-  if (order && mbg__order_saddle(&klu->allocator, A, ndef, order)) {
-    klu->symbolic = klu_analyze_given(n, A->colptr, A->rowind, order, order, &klu->common);
-  } else {
-    klu->symbolic = klu_analyze(n, A->colptr, A->rowind, &klu->common);
-  }
-  klu->allocator.release(klu->allocator.user, order);
-}
-
 int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__csc *A, mbg__klu_mode mode, int ndef) {
   assert(A->nrow == A->ncol);
   *out = NULL;
@@ -252,14 +265,10 @@ int mbg__klu_prepare(mbg__klu **out, const mbg_allocator *allocator, const mbg__
     return MBG_ERROR_MEMORY;
   }
   *klu = (mbg__klu){.A = A, .mode = mode, .allocator = *allocator};
-  klu_defaults(&klu->common);
-  klu->common.tol = PIVOT_MIN;
-  if (A->ncol > 0) {
-    analyze(klu, ndef);
-    if (!klu->symbolic || !take_parts(klu)) {
-      mbg__klu_destroy(klu);
-      return MBG_ERROR_MEMORY;
-    }
+  klu->symbolic = mbg__klu_analyze(allocator, A, ndef, &klu->common);
+  if (A->ncol > 0 && (!klu->symbolic || !take_parts(klu))) {
+    mbg__klu_destroy(klu);
+    return MBG_ERROR_MEMORY;
   }
   *out = klu;
   return MBG_OK;
@@ -287,18 +296,6 @@ static int singular(int *where, int column) {
     *where = column;
   }
   return MBG_ERROR_SINGULAR;
-}
-
-/* the column of the first value that is not finite, or ncol */
-static int bad_column(const mbg__csc *A) {
-  for (int j = 0; j < A->ncol; j++) {
-    for (int k = A->colptr[j]; k < A->colptr[j + 1]; k++) {
-      if (!isfinite(re(A->val[k]))) {
-        return j;
-      }
-    }
-  }
-  return A->ncol;
 }
 
 /* *out = factors with pivots chosen from the values; *out is released before */
@@ -332,7 +329,7 @@ static double rgrowth(mbg__klu *klu) {
 static int freeze(mbg__klu *klu, int *where) {
   const int err = factor_fresh(klu, &klu->frozen, where);
   if (err == MBG_OK) {
-    klu->growth_min = refactor(klu) ? rgrowth(klu) / GROWTH_MAX : 0;
+    klu->growth_min = refactor(klu) ? rgrowth(klu) / MBG__KLU_GROWTH_MAX : 0;
   }
   return err;
 }
@@ -340,7 +337,7 @@ static int freeze(mbg__klu *klu, int *where) {
 int mbg__klu_factor(mbg__klu *klu, int *where) {
   int err = MBG_OK;
   klu->use = NULL;
-  const int bad = bad_column(klu->A);
+  const int bad = mbg__csc_bad_column(klu->A);
   if (bad < klu->A->ncol) {
     return singular(where, bad);
   }
@@ -488,10 +485,12 @@ void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs) {
 
 void mbg__klu_trust(mbg__klu *klu, bool trust) { klu->trust = trust; }
 
-double mbg__klu_ratio(mbg__klu *klu) {
+mbg__part mbg__klu_ratio(mbg__klu *klu) {
   if (!klu->use) {
     return klu->symbolic ? 0 : 1;
   }
   klu_rcond(klu->symbolic, klu->use, &klu->common);
   return klu->common.rcond;
 }
+
+#endif

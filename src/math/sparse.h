@@ -62,7 +62,7 @@ int mbg__klu_factor(mbg__klu *klu, int *where);
 void mbg__klu_solve(mbg__klu *klu, real *B, int nrhs);
 void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs);
 /* Smallest pivot divided by the largest, after row scaling: a cheap and crude estimate of the condition. */
-double mbg__klu_ratio(mbg__klu *klu);
+mbg__part mbg__klu_ratio(mbg__klu *klu);
 /* Factors with frozen pivots can be kept and used again. Bytes of such a copy, 0: there are no frozen pivots. */
 size_t mbg__klu_bytes(const mbg__klu *klu);
 /* The factors of the last factor into out (mbg__klu_bytes); false: they have pivots of their own, and nothing is kept.

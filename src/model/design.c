@@ -266,13 +266,13 @@ static int check_keys(mbg_context *ctx, const mbg__design *d, const mbg__key *ke
       continue;
     }
     for (int j = 0; j < width[keys[k].kind]; j++, attr++) {
-      const double x = re(d->attr[attr]);
+      const mbg__part x = re(d->attr[attr]);
       const bool bad = (keys[k].sign == MBG__NOT_NEGATIVE && x < 0) || (keys[k].sign == MBG__POSITIVE && x <= 0);
       if (bad) {
         const mbg__attribute *a = &d->model->attributes[attr];
         const mbg__where at = mbg__attribute_where(a);
         return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0, "%s is %g at these parameters; it must be %s", a->label->key,
-                            x, keys[k].sign == MBG__POSITIVE ? "positive" : "zero or positive");
+                            (double)x, keys[k].sign == MBG__POSITIVE ? "positive" : "zero or positive");
       }
     }
   }
@@ -284,11 +284,11 @@ static int check_mass(mbg_context *ctx, const mbg__design *d, const mbg__body *b
   static const double least = 1e-290;
   for (int i = 0; body->modal < 0 && body->carrier < 0 && i < body->nattr; i++) {
     const mbg__attribute *a = &d->model->attributes[body->attr + i];
-    const double x = fabs(re(d->attr[body->attr + i]));
+    const mbg__part x = fabs(re(d->attr[body->attr + i]));
     if (!strcmp(a->label->key, "mass") && x > 0 && x < least) {
       const mbg__where at = mbg__attribute_where(a);
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0,
-                          "mass is %g at these parameters; double precision needs at least %g, or 0", x, least);
+                          "mass is %g at these parameters; double precision needs at least %g, or 0", (double)x, least);
     }
   }
   return MBG_OK;
@@ -298,8 +298,7 @@ static int check_values(mbg_context *ctx, const mbg__design *d) {
   const mbg_model *m = d->model;
   int err = MBG_OK;
   for (int i = 0; i < m->na; i++) {
-    const double x = re(d->attr[i]);
-    if (isnan(x)) {
+    if (isnan(re(d->attr[i]))) {
       const mbg__attribute *a = &m->attributes[i];
       const mbg__where at = mbg__attribute_where(a);
       return mbg__fail_at(ctx, MBG_ERROR_INPUT, &at, 0, "%s is not a number at these parameters", a->label->key);

@@ -7,23 +7,13 @@
 
 /* ---------------------------------------------------------------------- checks */
 
-static const char *const must_be[MBG__BEAM_NUMBERS] = {[MBG__BEAM_E] = "positive",
-                                                       [MBG__BEAM_RHO] = "positive",
-                                                       [MBG__BEAM_DAMPING] = "zero or positive",
-                                                       [MBG__BEAM_FILL] = "positive",
-                                                       [MBG__BEAM_SHEAR2] = "positive",
-                                                       [MBG__BEAM_SHEAR3] = "positive",
-                                                       [MBG__BEAM_SECTION] = "positive",
-                                                       [MBG__BEAM_SECTION + 1] = "positive",
-                                                       [MBG__BEAM_SECTION + 2] = "positive",
-                                                       [MBG__BEAM_SECTION + 3] = "positive",
-                                                       [MBG__BEAM_TORSION] = "positive"};
+static const char *must_be(int number) { return number == MBG__BEAM_DAMPING ? "zero or positive" : "positive"; }
 
 static int check_element(mbg_context *ctx, const mbg__design *d, const mbg__beam_element *e) {
   const mbg__beam *beam = &d->model->beams[e->beam];
   for (int k = 0; k < MBG__BEAM_NUMBERS; k++) {
-    const double x = e->attr[k] < 0 ? 1 : re(d->attr[e->attr[k]]);
-    const char *range = must_be[k];
+    const double x = e->attr[k] < 0 ? 1 : (double)re(d->attr[e->attr[k]]);
+    const char *range = must_be(k);
     bool good = x > 0 || (x == 0 && k == MBG__BEAM_DAMPING);
     if (k == MBG__BEAM_G && !beam->rule.shear_modulus) {
       range = "between -1 and 0.5";

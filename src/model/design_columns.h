@@ -23,6 +23,18 @@ static inline int mbg__design_column_count(const mbg__design *design) {
 /* dy (one number a column) += the columns times ga (na). */
 void mbg__design_columns_pull(const mbg__design *design, const real *ga, real *dy);
 
+/* Is column p no more than its list of attributes? Then its product with ga (na). */
+static inline bool mbg__design_column_listed(const mbg__design_columns *c, int p) {
+  return !c->design->directions && c->curved[p] == -1;
+}
+static inline real mbg__design_column_dot(const mbg__design_columns *c, int p, const real *ga) {
+  real sum = 0;
+  for (int e = c->start[p]; e < c->start[p + 1]; e++) {
+    sum += c->design->val[c->entry[e]] * ga[c->attr[e]];
+  }
+  return sum;
+}
+
 /* Column p into da (na), which is zero there; and zero again. */
 void mbg__design_column_lay(const mbg__design_columns *c, int p, real *da);
 void mbg__design_column_clear(const mbg__design_columns *c, int p, real *da);

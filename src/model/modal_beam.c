@@ -483,7 +483,7 @@ int mbg__modal_beam_integrate(mbg_context *ctx, mbg__arena *arena, mbg__modal_be
   double *work = mbg__alloc(ctx, (size_t)n, 9 * sizeof(double) + sizeof(shape));
   if (!all || !work) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   for (int e = 0; e < b->count; e++) {
     for (int g = 0; g < GAUSS; g++) {

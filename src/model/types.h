@@ -39,9 +39,9 @@ typedef struct {
   const char *args;    /* FN: names of its arguments, e.g. "x v"; NULL: none */
   unsigned uses;       /* FN: MBG__USES_... */
   const char *choices; /* CHOICE: "world body" */
+  bool smooth;         /* FN: its slope is used, so that tables in it must be cubic */
   const char *help;    /* one sentence for the manual */
   bool in_time;        /* NUMBER of a joint: may be a function of t and controls, the time law of its rows */
-  bool smooth;         /* FN: its slope is used, so that tables in it must be cubic */
 } mbg__key;
 
 /* ---------------------------------------------------------------------- functions of the model file in kernels */
@@ -185,11 +185,11 @@ typedef struct {
   int s_of[2];     /* place of the parameter of each curve among s */
   double pressed;  /* sign of lambda while the bodies press on each other; 0: the contact holds both ways */
   const char *out; /* what has happened when the contact equations are singular */
+  /* derivative of psi by an own attribute, if there are any */
+  void (*own)(const mbg__contact_in *in, int attr, mbg__form *form);
   void (*base)(const mbg__contact_in *in, mbg__form *form);
   /* adds the terms of component c of a curve, u(s) in the place of r_c(s) and its derivatives */
   void (*along)(const mbg__contact_in *in, int curve, int c, const real u[4], int order, mbg__form *form);
-  /* derivative of psi by an own attribute, if there are any */
-  void (*own)(const mbg__contact_in *in, int attr, mbg__form *form);
   /* the nearest samples, one of each curve, from z = y */
   void (*nearest)(const mbg__contact_in *in, const mbg__curve_samples *samples, int at[2]);
   /* s from the parameters of the curves and their tangents there */
@@ -201,15 +201,15 @@ typedef struct {
 typedef struct mbg__row_spec {
   const char *name;       /* "x1", for reports */
   mbg__row_kernel kernel; /* NULL: the row is entry[0] itself */
+  int rate;               /* a row on rates: MBG__RATE_KERNEL with its kernel, or MBG__RATE_U1 + component; else 0 */
+  mbg__rate_kernel coefficients;
+  int contact; /* 1 + row of the contact of the joint, 0: none */
   int nentry;
   int entry[3];
   int nattr;
-  int attr[2]; /* attributes of the joint in z, counted from its first */
-  bool turns;  /* kernel uses the angle's turn counter */
-  int rate;    /* a row on rates: MBG__RATE_KERNEL with its kernel, or MBG__RATE_U1 + component; else 0 */
-  mbg__rate_kernel coefficients;
+  int attr[2];                      /* attributes of the joint in z, counted from its first */
+  bool turns;                       /* kernel uses the angle's turn counter */
   const struct mbg__row_spec *plus; /* a further term of the row, or NULL */
-  int contact;                      /* 1 + row of the contact of the joint, 0: none */
 } mbg__row_spec;
 
 typedef struct {
@@ -243,8 +243,8 @@ typedef struct {
   int nkey;
   bool spatial; /* between spatial bodies and the ground alone */
   int decay;    /* 1 + attribute of the key "stabilization", whose rows follow the option "level"; 0: none */
-  mbg__spin spin;
   mbg__profile profile;
+  mbg__spin spin;
   /* why the joint has no meaning at a relative frame; NULL: always has one */
   const char *(*broken)(const mbg__frame *G);
   const mbg__curve_contact *contact; /* on curves; NULL: none. With rows of a contact: by the function of its keys */
@@ -390,12 +390,12 @@ typedef struct {
   const char
       *unit[2]; /* "m"; [1]: of components 3 to 5, which turn. NULL: none, or that of the coordinate or control */
   mbg__signal_of of;
-  mbg__level level;
-  const mbg__key *keys; /* e.g. "component", "in" */
-  int nkey;
   bool
       /* OF_PAIR, but of a modal coordinate: "of" (a modal body), "mode"; opt[0] is the component of its carrier */
       modes;
+  mbg__level level;
+  const mbg__key *keys; /* e.g. "component", "in" */
+  int nkey;
   bool gravity;                                                 /* attr ends with the gravity vector of the model */
   void (*eval)(const mbg__signal_in *in, mbg__signal_out *out); /* MBG__OF_PAIR only; out is cleared by the caller */
   int role; /* other kinds: the quantity that the signal layer computes (MBG__ROLE_...) */

@@ -211,6 +211,17 @@ static int finish(mbg_run *run, double begin, int err) {
   return err;
 }
 
+/* conditions, and the seeds of the rows */
+static int prepare(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows, block *b) {
+  int err = MBG_OK;
+  MBG_TRY(mbg__run_check_method(ctx, run, method));
+  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
+  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
+  MBG_TRY(make_block(ctx, run, n, rows, b));
+done:
+  return err;
+}
+
 /* psi_p of the block, and gradients by every attribute where rows want them */
 static int differentiate(mbg_context *ctx, mbg_run *run, mbg_method method, int n, const mbg__gradient_row *rows,
                          block *b, mbg_method *used) {
@@ -218,10 +229,7 @@ static int differentiate(mbg_context *ctx, mbg_run *run, mbg_method method, int 
   int err = MBG_OK;
   MBG_TRY(check_run(ctx, run, method));
   method = mbg__run_choose_method(run, method, n);
-  MBG_TRY(mbg__run_check_method(ctx, run, method));
-  MBG_TRY(mbg__check_parameters(ctx, run->sys, run->start));
-  MBG_TRY(mbg__rank_watch_gradient(ctx, run->plan.watch));
-  MBG_TRY(make_block(ctx, run, n, rows, b));
+  MBG_TRY(prepare(ctx, run, method, n, rows, b));
   if (method == MBG_METHOD_DIRECT) {
     direct_sum sum = {run, b};
     MBG_TRY(run->formulation->ops->tangent(ctx, run->work, direct_take, &sum));
@@ -257,6 +265,42 @@ int mbg__run_gradient_rows(mbg_context *ctx, mbg_run *run, mbg_method method, in
 done:
   mbg__arena_destroy(&b.arena);
   return finish(run, begin, err);
+}
+
+enum { TOGETHER_MAX = 8 };
+
+int mbg__run_gradients(mbg_context *ctx, int nrun, mbg_run *const *runs, int n, const mbg__gradient_row *rows,
+                       mbg__run_adjoints *adjoints, void *user, double *const *gradients) {
+  const double begin = mbg__run_clock();
+  const mbg__criterion_seeds *seeds[TOGETHER_MAX];
+  real *psi_a[TOGETHER_MAX];
+  block b[TOGETHER_MAX] = {0};
+  int err = MBG_OK;
+  assert(nrun <= TOGETHER_MAX);
+  for (int i = 0; i < nrun; i++) {
+    mbg__arena_init(&b[i].arena, mbg__context_allocator(ctx));
+  }
+  for (int i = 0; i < nrun; i++) {
+    MBG_TRY(check_run(ctx, runs[i], MBG_METHOD_ADJOINT));
+    MBG_TRY(prepare(ctx, runs[i], MBG_METHOD_ADJOINT, n, rows, &b[i]));
+    seeds[i] = b[i].seeds;
+    psi_a[i] = b[i].psi_a;
+  }
+  MBG_TRY(adjoints(ctx, user, n, seeds, psi_a));
+  for (int i = 0; i < nrun; i++) {
+    const size_t np = (size_t)runs[i]->m->np, na = (size_t)runs[i]->m->na;
+    for (size_t k = 0; k < (size_t)n; k++) {
+      mbg__design_pull(runs[i]->design, b[i].psi_a + k * na, b[i].psi_p + k * np);
+      copy_gradient(np, b[i].psi_p + k * np, gradients[i] + k * np);
+      MBG_TRY(mbg__run_check_gradient(ctx, runs[i], &rows[k], gradients[i] + k * np));
+    }
+    runs[i]->effort.seconds_gradient = mbg__run_clock() - begin;
+  }
+done:
+  for (int i = 0; i < nrun; i++) {
+    mbg__arena_destroy(&b[i].arena);
+  }
+  return err;
 }
 
 int mbg__run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, real *gradient) {

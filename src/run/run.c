@@ -331,12 +331,9 @@ done:
   return err;
 }
 
-int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
-  MBG_NEED(ctx, ctx && run);
-  const double begin = mbg__run_clock();
-  const bool first = !run->started && !run->repeats; /* decides and warns */
-  bool kept = run->reusable;
+int mbg__run_before(mbg_context *ctx, mbg_run *run, mbg__run_pass *pass) {
   int err = MBG_OK;
+  *pass = (mbg__run_pass){mbg__run_clock(), !run->started && !run->repeats, run->reusable};
   run->simulated = run->reusable = run->stopped = false;
   if (run->refused) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
@@ -353,17 +350,22 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   }
   MBG_TRY(mbg__plan_check(ctx, &run->plan));
   mbg__events_reset(run->m, run->design);
-  MBG_TRY(mbg__start_solve(ctx, run->start, first));
+  MBG_TRY(mbg__start_solve(ctx, run->start, pass->first));
   if (!run->started) {
-    MBG_TRY(prepare_first(ctx, run, &kept));
+    MBG_TRY(prepare_first(ctx, run, &pass->kept));
   }
   mbg__system_warn(NULL, run->sys);
-  mbg__system_watch(run->sys, first);
+  mbg__system_watch(run->sys, pass->first);
   mbg__rank_watch_begin(run->plan.watch);
   mbg__run_see_nothing(run);
   run->nodes.nnode = run->nodes.nfiring = 0; /* their memory serves the new ones, and a run that fails leaves none */
-  MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started || kept, &run->nodes));
-  if (first) {
+done:
+  return err;
+}
+
+int mbg__run_after(mbg_context *ctx, mbg_run *run, const mbg__run_pass *pass) {
+  int err = MBG_OK;
+  if (pass->first) {
     mbg__system_warn(ctx, run->sys);
     mbg__rank_watch_report(ctx, run->plan.watch);
   }
@@ -371,16 +373,31 @@ int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
   run->started = run->started || !run->nodes.partial;
   run->simulated = true;
   MBG_TRY(make_criteria(ctx, run));
-  if (first) {
+  if (pass->first) {
     MBG_TRY(mbg__run_warn_steps(ctx, run));
   }
 done:
+  return err;
+}
+
+int mbg__run_over(mbg_run *run, const mbg__run_pass *pass, int err) {
   run->simulated = run->simulated && err >= 0;
   mbg__events_after(run->plan.events, 0);
   mbg__system_watch(run->sys, false);
-  run->effort.seconds_simulate = mbg__run_clock() - begin;
+  run->effort.seconds_simulate = mbg__run_clock() - pass->begin;
   mbg__run_count_work(run);
   return err;
+}
+
+int mbg_run_simulate(mbg_context *ctx, mbg_run *run) {
+  MBG_NEED(ctx, ctx && run);
+  mbg__run_pass pass;
+  int err = MBG_OK;
+  MBG_TRY(mbg__run_before(ctx, run, &pass));
+  MBG_TRY(run->formulation->ops->simulate(ctx, run->work, run->started || pass.kept, &run->nodes));
+  MBG_TRY(mbg__run_after(ctx, run, &pass));
+done:
+  return mbg__run_over(run, &pass, err);
 }
 
 void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns) {

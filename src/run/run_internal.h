@@ -63,7 +63,23 @@ double mbg__run_clock(void);
 /* Brings the public counts of work up to date. */
 void mbg__run_count_work(mbg_run *run);
 
+/* A simulation: what comes before the formulation, what follows, and the end in any case. */
+typedef struct {
+  double begin;
+  bool first, kept; /* it decides and warns; the workspace of the one before serves it */
+} mbg__run_pass;
+int mbg__run_before(mbg_context *ctx, mbg_run *run, mbg__run_pass *pass);
+int mbg__run_after(mbg_context *ctx, mbg_run *run, const mbg__run_pass *pass);
+int mbg__run_over(mbg_run *run, const mbg__run_pass *pass, int err);
+
 /* ---------------------------------------------------------------------- gradient.c */
+
+/* Gradients of the same rows of several runs (n x np each), whose adjoints are made together: psi_a[i] (n x na) += that
+   of run i. */
+typedef int mbg__run_adjoints(mbg_context *ctx, void *user, int n, const mbg__criterion_seeds *const *seeds,
+                              real *const *psi_a);
+int mbg__run_gradients(mbg_context *ctx, int nrun, mbg_run *const *runs, int n, const mbg__gradient_row *rows,
+                       mbg__run_adjoints *adjoints, void *user, double *const *gradients);
 
 /* Conditions of direct differentiation. */
 int mbg__run_check_differentiable(mbg_context *ctx, mbg_run *run);

@@ -358,7 +358,7 @@ static int factor_part(const scaled_rows *q, mbg__arena *scratch, mbg__arena *ar
   }
   if (mbg__qr_factor(&qr) < 0) {
     err = mbg__fail(q->ctx, MBG_ERROR_SINGULAR, "the constraint Jacobian is not finite");
-    goto done;
+    goto MBG__TO(done);
   }
   const int rank = mbg__qr_rank(&qr, rank_tolerance);
   *d = (decision){.nrow = nrow,

@@ -32,7 +32,7 @@ int mbg__rank_motions(mbg_context *ctx, const mbg__rank *rank, const mbg__system
   }
   if (rank->nkept > 0 && mbg__qr_factor(&qr) < 0) {
     err = mbg__fail(ctx, MBG_ERROR_SINGULAR, "the constraints are not finite");
-    goto done;
+    goto MBG__TO(done);
   }
   memset(Z, 0, nv * (size_t)n * sizeof(double));
   for (int k = 0; k < n; k++) {

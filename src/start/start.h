@@ -71,9 +71,12 @@ const mbg__start_result *mbg__start_result_of(const mbg__start_work *start);
 /* Derivative of the start: (w0, v0') (nw each) in direction da (na). After a solve.
    Returns MBG_ERROR_INPUT when the direction breaks a redundant assembly, with the row in the message. */
 int mbg__start_push(mbg_context *ctx, mbg__start_work *start, const real *da, real *w0, real *v0);
-/* The same for all np parameters: da (na) is 0 and scratch, w0 and v0 np x nw. */
+/* The same for all np parameters: da (na) is 0 and scratch, w0 and v0 (np x nw) are 0. */
 int mbg__start_push_all(mbg_context *ctx, mbg__start_work *start, const mbg__design_columns *columns, int np, real *da,
                         real *w0, real *v0);
+/* After mbg__start_push_all: does parameter p surely leave frames, markers, joints and rates of the start as they are?
+   Never where the start is given or changed. da (na) is 0 and scratch. */
+bool mbg__start_is_still(const mbg__start_work *start, const mbg__design_columns *columns, int p, real *da);
 
 /* The same for column p of direct differentiation, with its change of the start (p < 0: none). */
 int mbg__start_push_column(mbg_context *ctx, mbg__start_work *start, int p, const real *da, real *w0, real *v0);

@@ -12,7 +12,7 @@
 
 static bool is_equilibrium(const mbg__start_work *w) { return w->m->start == MBG__START_EQUILIBRIUM; }
 
-static bool any(size_t n, const real *x) {
+bool mbg__start_any(size_t n, const real *x) {
   for (size_t i = 0; i < n; i++) {
     if (x[i] != 0) {
       return true;
@@ -22,7 +22,7 @@ static bool any(size_t n, const real *x) {
 }
 
 /* the system at the solution of the positions (with the multipliers of stage 3 or 4) or of the rates */
-static int solution_state(mbg_context *ctx, mbg__start_work *w, bool rate) {
+int mbg__start_state(mbg_context *ctx, mbg__start_work *w, bool rate) {
   const mbg__state state = {.t = w->result.t,
                             .H = w->result.H,
                             .v = rate                ? w->result.v
@@ -49,7 +49,7 @@ static void guess_matrix(const mbg__start_work *w, int body, real A[36]) {
 }
 
 /* factors that the solution did not need; they use the scratch vectors of derivatives */
-static int make_factors(mbg_context *ctx, mbg__start_work *w) {
+int mbg__start_factors(mbg_context *ctx, mbg__start_work *w) {
   const int err = mbg__start_position_factors(ctx, w);
   return err < 0 ? err : mbg__start_rate_factors(ctx, w);
 }
@@ -126,7 +126,7 @@ static int breaks_assembly(mbg_context *ctx, const mbg__start_work *w, int row) 
 }
 
 /* right side of the positions, at their state; w0 has the components outside the motions then */
-static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
+int mbg__start_right_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0) {
   const mbg_model *m = w->m;
   const mbg__direction d = {.w = w0, .dv = is_equilibrium(w) ? mbg__steady_direction(w, da) : NULL, .da = da};
   vn_zero(m->nw, w->full2);
@@ -136,7 +136,7 @@ static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da,
     mbg__design_guess_push(w->sys->design, b, da, wbar, vbar);
     masked_push(w, b, wbar, w0 + off);
     /* most parameters leave the guess where it is */
-    if (!is_equilibrium(w) && any(6, wbar)) {
+    if (!is_equilibrium(w) && mbg__start_any(6, wbar)) {
       guess_matrix(w, b, A);
       m6_mulv(w->full2 + off, A, wbar);
       m6_mulv(x, w->block[b], w0 + off);
@@ -164,7 +164,7 @@ static int right_positions(mbg_context *ctx, mbg__start_work *w, const real *da,
 }
 
 /* right side of the rates, at their state */
-static void right_rates(mbg__start_work *w, const real *da, const real *w0) {
+void mbg__start_right_rates(mbg__start_work *w, const real *da, const real *w0) {
   const mbg_model *m = w->m;
   const mbg__direction d = {.w = w0, .da = da};
   mbg__system_push(w->sys, &d, w->full, NULL, w->row, NULL);
@@ -186,7 +186,7 @@ static int push_given(mbg_context *ctx, mbg__start_work *w, const real *da, real
   int err = MBG_OK;
   vn_zero(w->m->nw, w0);
   vn_zero(w->m->nw, v0);
-  MBG_TRY(solution_state(ctx, w, true));
+  MBG_TRY(mbg__start_state(ctx, w, true));
   mbg__system_push(w->sys, &d, NULL, w->row, w->row2, NULL);
   for (int i = 0; i < w->m->nrow; i++) {
     if (w->row[i] != 0 || w->row2[i] != 0) {
@@ -204,20 +204,25 @@ done:
 int mbg__start_push_column(mbg_context *ctx, mbg__start_work *w, int p, const real *da, real *w0, real *v0) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
+  MBG_TRY(mbg__start_note_moving(ctx, w));
   if (w->given) {
     MBG_TRY(w->follows ? mbg__start_follow_push(ctx, w, da, w0, v0) : push_given(ctx, w, da, w0, v0));
     mbg__start_add_change(w, p, false, w0, v0);
+  } else if (mbg__start_stays(w, da)) {
+    vn_zero(m->nw, w0);
+    vn_zero(m->nw, v0);
+    mbg__start_add_change(w, p, false, w0, v0);
   } else {
-    MBG_TRY(make_factors(ctx, w));
-    MBG_TRY(solution_state(ctx, w, false));
-    MBG_TRY(right_positions(ctx, w, da, w0));
+    MBG_TRY(mbg__start_factors(ctx, w));
+    MBG_TRY(mbg__start_state(ctx, w, false));
+    MBG_TRY(mbg__start_right_positions(ctx, w, da, w0));
     mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
     mbg__to_full(m, 1, w->position.x, w0);
     if (is_equilibrium(w)) {
       mbg__steady_solution(w, w0);
     }
-    MBG_TRY(solution_state(ctx, w, true));
-    right_rates(w, da, w0);
+    MBG_TRY(mbg__start_state(ctx, w, true));
+    mbg__start_right_rates(w, da, w0);
     mbg__klu_solve(w->rate.saddle.klu, w->rate.x, 1);
     vn_zero(m->nw, v0);
     mbg__to_full(m, 1, w->rate.x, v0);
@@ -231,77 +236,6 @@ done:
 
 int mbg__start_push(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0, real *v0) {
   return mbg__start_push_column(ctx, w, -1, da, w0, v0);
-}
-
-enum { PANEL = 4 }; /* right sides that KLU takes at once */
-
-/* positions or rates of up to a panel of parameters from `first` on; x: scratch (PANEL x n) */
-static int push_panel(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int first, int count,
-                      bool rate, real *da, real *x, real *w0, real *v0) {
-  const mbg__kkt *kkt = rate ? &w->rate : &w->position;
-  const size_t n = (size_t)kkt->n, nw = (size_t)w->m->nw;
-  int err = MBG_OK;
-  for (int q = 0; q < count; q++) {
-    real *own = w0 + (size_t)(first + q) * nw;
-    mbg__design_column_lay(columns, first + q, da);
-    if (rate) {
-      right_rates(w, da, own);
-    } else {
-      err = right_positions(ctx, w, da, own);
-    }
-    mbg__design_column_clear(columns, first + q, da);
-    MBG_TRY(err);
-    vn_copy(kkt->n, x + (size_t)q * n, kkt->x);
-  }
-  /* nor do they move anything at the start */
-  if (any(n * (size_t)count, x)) {
-    mbg__klu_solve(kkt->saddle.klu, x, count);
-  }
-  for (int q = 0; q < count; q++) {
-    real *out = (rate ? v0 : w0) + (size_t)(first + q) * nw;
-    if (rate) {
-      vn_zero(w->m->nw, out);
-    }
-    mbg__to_full(w->m, 1, x + (size_t)q * n, out);
-  }
-done:
-  return err;
-}
-
-/* with states, from a given state or with changes of the start: one parameter after the other */
-static int push_each(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int np, real *da,
-                     real *w0, real *v0) {
-  const size_t nw = (size_t)w->m->nw;
-  int err = MBG_OK;
-  for (int p = 0; p < np && err == MBG_OK; p++) {
-    mbg__design_column_lay(columns, p, da);
-    err = mbg__start_push_column(ctx, w, p, da, w0 + (size_t)p * nw, v0 + (size_t)p * nw);
-    mbg__design_column_clear(columns, p, da);
-  }
-  return err;
-}
-
-int mbg__start_push_all(mbg_context *ctx, mbg__start_work *w, const mbg__design_columns *columns, int np, real *da,
-                        real *w0, real *v0) {
-  real *x = NULL;
-  int err = MBG_OK;
-  if (np == 0 || w->m->nstate > 0 || w->given || w->change_w) {
-    return push_each(ctx, w, columns, np, da, w0, v0);
-  }
-  MBG_TRY(make_factors(ctx, w));
-  x = mbg__alloc_zero(ctx, (size_t)(w->position.n > w->rate.n ? w->position.n : w->rate.n), PANEL * sizeof(real));
-  if (!x) {
-    return mbg__fail_memory(ctx);
-  }
-  for (int rate = 0; rate < 2; rate++) {
-    MBG_TRY(solution_state(ctx, w, rate));
-    for (int p = 0; p < np; p += PANEL) {
-      MBG_TRY(push_panel(ctx, w, columns, p, np - p < PANEL ? np - p : PANEL, rate, da, x, w0, v0));
-    }
-  }
-done:
-  mbg__free(ctx, x);
-  return err;
 }
 
 /* ---------------------------------------------------------------------- transposed */
@@ -342,11 +276,15 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
     return w->follows ? mbg__start_follow_pull(ctx, w, gw, gv, ga) : MBG_OK;
   }
   const real *states = gv;
-  MBG_TRY(make_factors(ctx, w));
+  MBG_TRY(mbg__start_note_moving(ctx, w));
+  if (!w->keep_w && mbg__start_stays_for_all(w)) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__start_factors(ctx, w));
   MBG_TRY(mbg__steady_pull(ctx, w, &gw, &gv, ga));
   mbg__start_keep_cotangents(w, gw, gv, states);
   /* rates: full = -z, and what they say about the frames is added to gw */
-  MBG_TRY(solution_state(ctx, w, true));
+  MBG_TRY(mbg__start_state(ctx, w, true));
   solve_T(w, &w->rate, gv);
   vn_copy(m->nw, w->full2, gw);
   mbg__system_pull(w->sys, w->full, NULL, w->row, NULL, w->full2, NULL, NULL, NULL, ga);
@@ -355,7 +293,7 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
     w->full3[i] = -w->W[i] * w->full[i];
   }
 
-  MBG_TRY(solution_state(ctx, w, false));
+  MBG_TRY(mbg__start_state(ctx, w, false));
   real *given = is_equilibrium(w) ? mbg__steady_cotangent(w) : NULL;
   if (is_equilibrium(w)) {
     mbg__steady_right_side(w, w->full2);

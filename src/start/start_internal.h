@@ -97,7 +97,8 @@ struct mbg__start_work {
   mbg__frame *feasible;               /* where stage 3 begins                        (nbody) */
   real *angles, *angles_before;       /* coordinates of the last state of the search (ncoord) */
   bool angles_known;
-  double *W; /* metric of each component                    (nw) */
+  double *W;   /* metric of each component                  (nw) */
+  bool *moves; /* attributes that may move the start, NULL: all, or not known yet (na) */
   mbg__steady steady;
   const real *change_w, *change_v; /* see mbg__start_change */
   real *keep_w, *keep_v;           /* see mbg__start_keep; their next row */
@@ -164,6 +165,22 @@ int mbg__start_equilibrium(mbg_context *ctx, mbg__start_work *w);
 /* start_rates.c, stage 5. */
 int mbg__start_rates(mbg_context *ctx, mbg__start_work *w);
 int mbg__start_rate_factors(mbg_context *ctx, mbg__start_work *w);
+
+/* start_derivative.c: the system at the solution of the positions (with the multipliers of stage 3 or 4) or of the
+   rates; factors that the solution did not need; right sides for direction da at these states, in `x` of position and
+   rate. w0 has the components outside the motions afterwards. */
+int mbg__start_state(mbg_context *ctx, mbg__start_work *w, bool rate);
+int mbg__start_factors(mbg_context *ctx, mbg__start_work *w);
+int mbg__start_right_positions(mbg_context *ctx, mbg__start_work *w, const real *da, real *w0);
+void mbg__start_right_rates(mbg__start_work *w, const real *da, const real *w0);
+bool mbg__start_any(size_t n, const real *x); /* is one of them not 0? */
+
+/* start_columns.c: finds out which attributes may move the start. Then: does direction da leave the solution as it
+   is? */
+int mbg__start_note_moving(mbg_context *ctx, mbg__start_work *w);
+bool mbg__start_stays(const mbg__start_work *w, const real *da);
+/* ... does every attribute that pulls are asked for? */
+bool mbg__start_stays_for_all(const mbg__start_work *w);
 
 /* start_increments.c: column p of the changes of the start is added, those of the states or all others; the cotangents
    of a pull are kept, those of states apart. */

@@ -119,7 +119,7 @@ int mbg__saddle_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s
   list_entries(k, &e);
   if (mbg__csc_build(&k->A, arena, k->n, k->n, e.n, e.row, e.col, slot) < 0) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   MBG_TRY(take_slots(ctx, arena, k, slot));
   if (mbg__klu_prepare(&k->klu, mbg__context_allocator(ctx), &k->A, mode, m->nv) < 0) {
@@ -271,10 +271,11 @@ static void solve(const mbg__saddle *k, bool transposed, real *x, int count) {
   }
 }
 
-static double largest(int n, const real *x) {
-  double most = 0;
+static mbg__part largest(int n, const real *x) {
+  mbg__part most = 0;
   for (int i = 0; i < n; i++) {
-    most = fabs(re(x[i])) <= most ? most : fabs(re(x[i])); /* NaN stays */
+    const mbg__part size = fabs(re(x[i]));
+    most = r_where_part(size <= most, most, size); /* NaN stays */
   }
   return most;
 }

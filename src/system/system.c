@@ -60,7 +60,7 @@ static void find_loaded(mbg__system *s) {
   const mbg_model *m = s->model;
   memset(s->loaded, 0, (size_t)m->npair);
   for (int i = 0; !s->unloaded && i < m->nrow; i++) {
-    if (s->lambda[i] != 0) {
+    if (r_some(s->lambda[i] != 0)) {
       mbg__mark_row(m, i, s->loaded);
     }
   }
@@ -157,6 +157,7 @@ static int take_derivatives(mbg_context *ctx, mbg__system *s) {
   s->sig = MBG_TAKE(arena, mbg__signal_out, m->nsignal);
   s->weight = MBG_TAKE(arena, real, m->nsignal);
   s->aside = MBG_TAKE(arena, bool, m->nsignal);
+  s->sampled = MBG_TAKE(arena, long, m->nsignal);
   s->needed = MBG_TAKE(arena, bool, m->nsignal);
   s->m_geo = MBG_TAKE(arena, vec6, m->nmarker);
   s->m_w = MBG_TAKE(arena, vec6, m->nmarker);
@@ -267,6 +268,7 @@ static int update(mbg_context *ctx, mbg__system *s, const mbg__state *state) {
   /* others may have used the system since */
   const bool still = state->still && !s->partial && state->rows == s->rows && memcmp(s->H, state->H, frames) == 0;
   s->partial = false;
+  s->place++;
   s->rest = !state->vd && m->nmodal == 0;
   s->t = state->t;
   s->late_on = state->vd && !state->early;
@@ -495,6 +497,7 @@ void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambd
   const mbg_model *m = s->model;
   const size_t twists = (size_t)m->npair * sizeof(*s->vrel);
   s->bare = true;
+  s->place++;
   memcpy(s->v, v, (size_t)m->nw * sizeof(real));
   set_multipliers(s, lambda);
   memcpy(s->p_dv, s->vrel, twists);
@@ -544,7 +547,7 @@ void mbg__system_turns(const mbg__system *s, const real *previous, int *turns) {
     const mbg__coord *c = &s->model->coords[i];
     if (c->turn >= 0) {
       /* q = sign (angle + 2 pi n): the n that brings q nearest to its previous value */
-      const double q0 = re(s->coord[i].phi) - c->sign * 2 * M_PI * s->turns[c->turn];
+      const mbg__part q0 = re(s->coord[i].phi) - c->sign * 2 * M_PI * s->turns[c->turn];
       turns[c->turn] = (int)(c->sign * floor((re(previous[i]) - q0) / (2 * M_PI) + 0.5));
     }
   }

@@ -115,8 +115,9 @@ typedef struct {
 /* The list of used signals is referenced. Memory in the arena. */
 int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, int nused, const int *used,
                          mbg__sampling *out);
-/* At a point of an integral, level kinematics: y (nused, may be NULL) at the frames, twists and time of a state. Until
-   the next update the system has frames, twists and these signals, nothing else. */
+/* At a point of an integral, level kinematics: y (nused, may be NULL) at the frames, twists and time of a state. Where
+   an update has left the system there, it stays as it is; else it has frames, twists and these signals until the next
+   update, nothing else. */
 int mbg__system_sample(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what, const mbg__state *state, real *y);
 /* ... with their derivatives, functions evaluated once. */
 int mbg__system_sample_both(mbg_context *ctx, mbg__system *sys, const mbg__sampling *what, const mbg__state *state,
@@ -131,7 +132,7 @@ void mbg__system_sharp(const mbg__system *s, double h, const char *other, char *
 
 /* What a run did at the nodes whose signals were evaluated while it was watched. */
 typedef struct {
-  double most, t; /* largest value, not below 0, and its time */
+  mbg__part most, t; /* largest value, not below 0, and its time */
 } mbg__peak;
 
 typedef struct {
@@ -139,11 +140,11 @@ typedef struct {
   mbg__peak *spin;        /* angular velocity                        (nbody) */
   mbg__peak *push, *pull; /* of contacts, 0 for others    (nforce + njoint) */
   int nodes;
-  double slow, fast;     /* least and largest kinetic energy */
-  mbg__energy_kind kind; /* of the model's energy; what follows is not filled when it is MBG__ENERGY_OPEN */
-  double first, least;   /* energy at the first node, the least */
-  mbg__peak rise;        /* above the least energy before */
-  mbg__peak change;      /* from the first energy, up or down */
+  mbg__part slow, fast;   /* least and largest kinetic energy */
+  mbg__energy_kind kind;  /* of the model's energy; what follows is not filled when it is MBG__ENERGY_OPEN */
+  mbg__part first, least; /* energy at the first node, the least */
+  mbg__peak rise;         /* above the least energy before */
+  mbg__peak change;       /* from the first energy, up or down */
 } mbg__watch;
 
 /* Begins to watch, everything forgotten, or ends (what was seen stays). Costs a small part of an update at a node. */
@@ -190,8 +191,8 @@ void mbg__system_want(mbg__system *sys, bool all);
 /* Derivatives of all signals at the state of the last update; needed by the two functions below, after linearize. */
 int mbg__system_linearize_signals(mbg_context *ctx, mbg__system *sys);
 
-/* Signals that the file gives no name and that only events use, guards and rates of gaps, are left out of the signals
-   from now on, but for those among `used`: events ask for them. */
+/* Signals that only events use, guards without a name in the file and rates of gaps, are left out of the signals from
+   now on, but for those among `used`: events ask for them. So are impulses that nothing uses. */
 void mbg__system_leave_guards(mbg__system *sys, int nused, const int *used);
 /* After mbg__system_linearize_signals: value and derivatives of a guard. */
 int mbg__system_linearize_guard(mbg_context *ctx, mbg__system *sys, int signal);

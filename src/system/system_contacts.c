@@ -130,14 +130,14 @@ int mbg__broad_create(mbg_context *ctx, mbg__system *s) {
   int *count = mbg__alloc_zero(ctx, (size_t)m->nmarker + 2, sizeof(int));
   if (!uses || !scratch || !count) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   count_uses(m, uses);
   for (int i = 0; i < m->nforce; i++) {
     ncontact += takes_part(s, i, uses);
   }
   if (ncontact < FEW) {
-    goto done;
+    goto MBG__TO(done);
   }
   s->broad = mbg__arena_take(&s->arena, 1, sizeof(*s->broad));
   MBG_TRY(mbg__arena_check(ctx, &s->arena));

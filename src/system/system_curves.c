@@ -274,7 +274,7 @@ static double step(finder *f) {
     for (int k = 0; k < f->type->ncurve; k++) {
       curve = curve || f->type->s_of[k] == i;
     }
-    most = curve ? most : fmax(most, fabs(re(d[i])));
+    most = curve ? most : (double)fmax(most, fabs(re(d[i])));
     f->in.y[nz + i] += cut * d[i];
   }
   return most;
@@ -417,7 +417,7 @@ static void open(const mbg__system *s, int i, int row, finder *f) {
   const mbg__contact *c = &s->model->contacts[i];
   const mbg__joint *joint = &s->model->joints[c->joint];
   const mbg__frame *G = &s->G[joint->pair];
-  *f = (finder){.contact = c, .joint = joint, .type = joint->type->contact};
+  *f = (finder){.type = joint->type->contact, .contact = c, .joint = joint};
   f->in.attr = s->design->attr + joint->attr;
   f->in.opt = joint->opt;
   f->in.row = row;

@@ -133,6 +133,7 @@ struct mbg__system {
   bool bare;           /* constraints alone: no inertia, no forces */
   bool rest;           /* the state has no rates, and no modes add to those of markers */
   bool partial;        /* markers are those of a sample: not all belong to the frames */
+  long place;          /* number of the state */
 
   /* threads (system_share.c) */
   mbg__pool *pool;              /* NULL: none */
@@ -175,6 +176,7 @@ struct mbg__system {
   mbg__term_value *coord;   /*                                           (ncoord) */
   real *phi, *phid, *gamma; /*                                         (nrow) */
   real *y;                  /* signals                                       (nsignal) */
+  long *sampled;            /* the state at which a sample has evaluated a signal last        (nsignal) */
   bool *aside;              /* signals of guards, which events evaluate themselves (nsignal) */
   real *tau;                /* tension of laws                               (nforce) */
   vec6 *f;                  /* wrench of each force on B                     (nforce) */

@@ -5,10 +5,12 @@
 #include "system/system_lanes_kernel.h"
 #include "system/system_lanes_push_kernel.h"
 
-bool mbg__system_lanes_can(const mbg__system *s) {
+bool mbg__system_lanes_fit(const mbg__system *s) {
   const mbg_model *m = s->model;
-  return m->nmodal == 0 && m->nelement == 0 && s->ncross == 0 && s->nlate == 0 && s->nclass == 1;
+  return m->nmodal == 0 && m->nelement == 0 && s->ncross == 0 && s->nlate == 0;
 }
+
+bool mbg__system_lanes_can(const mbg__system *s) { return mbg__system_lanes_fit(s) && s->nclass == 1; }
 
 int mbg__system_lanes_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__system_lanes **out) {
   mbg__system_lanes *x = *out = MBG_TAKE(arena, mbg__system_lanes, 1);
@@ -31,7 +33,7 @@ void mbg__lanes_attributes(int na, int nc, const real *const *columns, lane *da,
   for (int i = 0; i < na; i++) {
     bool any = false;
     for (int q = 0; q < nc; q++) {
-      any = any || columns[q][i] != 0;
+      any = any || r_some(columns[q][i] != 0);
     }
     varied[i] = any;
     for (int q = 0; any && q < MBG__LANES; q++) {

@@ -12,7 +12,9 @@ typedef struct {
   bool *moved;                       /* their own motion varies            (nmarker) */
 } mbg__system_lanes;
 
-/* Models of rigid bodies without signals in their forces; others, and those large enough for threads, go by columns. */
+/* Models of rigid bodies without signals in their forces; others go by columns. */
+bool mbg__system_lanes_fit(const mbg__system *s);
+/* ... which are too small for threads. */
 bool mbg__system_lanes_can(const mbg__system *s);
 int mbg__system_lanes_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__system_lanes **out);
 
@@ -55,10 +57,24 @@ void mbg__lanes_marker_attributes_avx2(const mbg__system *s, int marker, const l
    other. Results by column, NULL: not wanted. */
 typedef struct mbg__lanes_block mbg__lanes_block;
 int mbg__lanes_block_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__lanes_block **out);
+/* In lanes in large models, too, where columns one after the other would go in threads. */
+int mbg__lanes_block_create_large(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__lanes_block **out);
 typedef struct {
   real *const *dr, *const *dphi, *const *dphid, *const *dphidd;
 } mbg__lanes_change;
 void mbg__system_push_block(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
                             const mbg__lanes_change *to);
+/* mbg__system_pull of nc <= MBG__LANES columns: weights, and what their gradients are added to. What is NULL in one
+   column is NULL in all; w is wanted. b NULL: one column after the other. */
+typedef struct {
+  const real *z, *mu, *nu, *kappa;
+} mbg__block_weights;
+typedef struct {
+  real *w, *v, *vd, *lambda, *a;
+} mbg__block_sums;
+void mbg__system_pull_block(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__block_weights *x,
+                            const mbg__block_sums *g);
+/* Do nc columns go side by side? */
+bool mbg__lanes_block_serves(const mbg__lanes_block *b, int nc);
 
 #endif

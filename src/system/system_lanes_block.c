@@ -1,4 +1,4 @@
-/* Directional derivatives of up to MBG__LANES columns, in lanes where the model allows it. */
+/* Directional derivatives of up to MBG__LANES columns and their transposes, in lanes where the model allows it. */
 #include "math/avx2.h"
 #include "system/system_internal.h"
 #include "system/system_lanes.h"
@@ -7,18 +7,18 @@ struct mbg__lanes_block {
   bool lanes, wide;
   mbg__system_lanes *system;
   lane *w, *dv, *dvd, *dr; /*                                     (nw) */
-  lane *row[3];            /*                                     (nrow) */
+  lane *row[4];            /*                                     (nrow) */
   lane *da;                /*                                     (na) */
   bool *varied;            /*                                     (na) */
 };
 
-int mbg__lanes_block_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__lanes_block **out) {
+static int create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, bool lanes, mbg__lanes_block **out) {
   const mbg_model *m = s->model;
   mbg__lanes_block *b = *out = MBG_TAKE(arena, mbg__lanes_block, 1);
   if (!b) {
     return mbg__fail_memory(ctx);
   }
-  b->lanes = mbg__system_lanes_can(s);
+  b->lanes = lanes;
   b->wide = mbg__lanes_wide();
   if (!b->lanes) {
     return MBG_OK;
@@ -35,10 +35,18 @@ int mbg__lanes_block_create(mbg_context *ctx, mbg__arena *arena, const mbg__syst
   return mbg__system_lanes_create(ctx, arena, s, &b->system);
 }
 
-/* x of all columns into to; NULL in one is NULL in all */
-static const lane *take(int n, int nc, const mbg__direction *d, size_t member, lane *to) {
+int mbg__lanes_block_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__lanes_block **out) {
+  return create(ctx, arena, s, mbg__system_lanes_can(s), out);
+}
+
+int mbg__lanes_block_create_large(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, mbg__lanes_block **out) {
+  return create(ctx, arena, s, mbg__system_lanes_fit(s), out);
+}
+
+/* a member x of all columns, structs of `size` bytes, into to; NULL in one is NULL in all */
+static lane *take_member(int n, int nc, const void *columns, size_t size, size_t member, lane *to) {
   for (int q = 0; q < nc; q++) {
-    const real *x = *(const real *const *)((const char *)&d[q] + member);
+    const real *x = *(const real *const *)((const char *)columns + size * (size_t)q + member);
     if (!x) {
       return NULL;
     }
@@ -47,6 +55,10 @@ static const lane *take(int n, int nc, const mbg__direction *d, size_t member, l
     }
   }
   return to;
+}
+
+static const lane *take(int n, int nc, const mbg__direction *d, size_t member, lane *to) {
+  return take_member(n, nc, d, sizeof(*d), member, to);
 }
 
 static void give(int n, int nc, const lane *x, real *const *out) {
@@ -97,4 +109,61 @@ void mbg__system_push_block(mbg__system *s, mbg__lanes_block *b, int nc, const m
   give(m->nrow, nc, b->row[0], to->dphi);
   give(m->nrow, nc, b->row[1], to->dphid);
   give(m->nrow, nc, b->row[2], to->dphidd);
+}
+
+/* ---------------------------------------------------------------------- transposed */
+
+bool mbg__lanes_block_serves(const mbg__lanes_block *b, int nc) { return b && b->lanes && nc > 1 && nc <= MBG__LANES; }
+
+static void pull_lanes(mbg__system *s, mbg__lanes_block *b, const mbg__lanes_weights *x,
+                       const mbg__lanes_cotangent *g) {
+#ifdef MBG__AVX2_BEGIN
+  if (b->wide) {
+    mbg__system_pull_lanes_avx2(s, b->system, x, g);
+    return;
+  }
+#endif
+  mbg__system_pull_lanes(s, b->system, x, g);
+}
+
+static const lane *weight(int n, int nc, const mbg__block_weights *x, size_t member, lane *to) {
+  return take_member(n, nc, x, sizeof(*x), member, to);
+}
+
+static lane *sum(int n, int nc, const mbg__block_sums *g, size_t member, lane *to) {
+  return take_member(n, nc, g, sizeof(*g), member, to);
+}
+
+void mbg__system_pull_block(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__block_weights *x,
+                            const mbg__block_sums *g) {
+  const int nw = s->model->nw, nrow = s->model->nrow;
+  real *to[5][MBG__LANES];
+  if (!mbg__lanes_block_serves(b, nc)) {
+    for (int q = 0; q < nc; q++) {
+      mbg__system_pull(s, x[q].z, x[q].mu, x[q].nu, x[q].kappa, g[q].w, g[q].v, g[q].vd, g[q].lambda, g[q].a);
+    }
+    return;
+  }
+  for (int q = 0; q < nc; q++) {
+    to[0][q] = g[q].w;
+    to[1][q] = g[q].v;
+    to[2][q] = g[q].vd;
+    to[3][q] = g[q].lambda;
+    to[4][q] = g[q].a;
+  }
+  const mbg__lanes_weights weights = {.z = weight(nw, nc, x, offsetof(mbg__block_weights, z), b->dr),
+                                      .mu = weight(nrow, nc, x, offsetof(mbg__block_weights, mu), b->row[0]),
+                                      .nu = weight(nrow, nc, x, offsetof(mbg__block_weights, nu), b->row[1]),
+                                      .kappa = weight(nrow, nc, x, offsetof(mbg__block_weights, kappa), b->row[2])};
+  const mbg__lanes_cotangent out = {.w = sum(nw, nc, g, offsetof(mbg__block_sums, w), b->w),
+                                    .v = sum(nw, nc, g, offsetof(mbg__block_sums, v), b->dv),
+                                    .vd = sum(nw, nc, g, offsetof(mbg__block_sums, vd), b->dvd),
+                                    .lambda = sum(nrow, nc, g, offsetof(mbg__block_sums, lambda), b->row[3]),
+                                    .nc = nc,
+                                    .a = g->a ? to[4] : NULL};
+  pull_lanes(s, b, &weights, &out);
+  give(nw, nc, out.w, to[0]);
+  give(nw, nc, out.v, out.v ? to[1] : NULL);
+  give(nw, nc, out.vd, out.vd ? to[2] : NULL);
+  give(nrow, nc, out.lambda, out.lambda ? to[3] : NULL);
 }

@@ -141,7 +141,7 @@ static void pair_matrices(const mbg__system *s, int i, const mbg__matrices *out)
   m6_sub(Kr[1], s->F_G[i], U);
   mbg__coad_matrix(T, s->F[i]);
   m6_sub(Kr[0], Kr[1], T);
-  const bool damped = vn_dot(36, s->F_v[i], s->F_v[i]) != 0;
+  const bool damped = r_some(vn_dot(36, s->F_v[i], s->F_v[i]) != 0);
   for (int q = 0; q < 2; q++) {
     for (int p = 0; p < 2; p++) {
       const int block = pb->block[q][p];

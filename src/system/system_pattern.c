@@ -460,7 +460,7 @@ static int make_rows(mbg_context *ctx, mbg__system *s, mbg__arena *scratch) {
   const int n = list_rows(s, row, col, NULL);
   if (mbg__csc_build(&s->patB, &s->arena, m->nrow, m->nv, n, row, col, slot) < 0) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   (void)list_rows(s, row, col, slot);
 done:

@@ -12,7 +12,7 @@ static int entries(const real *M_a, int nattr, int *start, unsigned char *place)
     if (i % 36 == 0) {
       start[i / 36] = count;
     }
-    if (M_a[i] != 0) {
+    if (r_some(M_a[i] != 0)) {
       place[count++] = (unsigned char)(i % 36);
     }
   }
@@ -233,7 +233,7 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
   const mbg_model *m = s->model;
   for (int i = 0; i < m->nrow; i++) {
     const real c0 = mu && !m->rows[i].rate ? mu[i] : 0, c1 = nu ? nu[i] : 0, c2 = kappa ? kappa[i] : 0;
-    if (c0 == 0 && c1 == 0 && c2 == 0 && s->lambda[i] == 0 && !g->lambda) {
+    if (!r_some((c0 != 0) | (c1 != 0) | (c2 != 0) | (s->lambda[i] != 0)) && !g->lambda) {
       continue;
     }
     for (int k = m->rows[i].term; k < m->rows[i].term + m->rows[i].nterm; k++) {
@@ -241,14 +241,14 @@ static void rows_pull(mbg__system *s, const real *z, const real *mu, const real 
       const real *b = s->term[k].b;
       if (pair >= 0) {
         s->touched[pair] = true;
-        if (c0 != 0) {
+        if (r_some(c0 != 0)) {
           v6_axpy(s->p_w[pair], c0, b);
         }
-        if (c1 != 0) {
+        if (r_some(c1 != 0)) {
           v6_axpy(s->p_w[pair], c1, s->row_g[k].phid_G);
           v6_axpy(s->p_dv[pair], c1, b);
         }
-        if (c2 != 0) {
+        if (r_some(c2 != 0)) {
           v6_axpy(s->p_w[pair], c2, s->row_g[k].phidd_G);
           v6_axpy(s->p_dv[pair], c2, s->row_g[k].gamma_v);
           v6_axpy(s->p_dvd[pair], c2, b);

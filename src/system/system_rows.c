@@ -116,7 +116,7 @@ int mbg__rows_update(mbg_context *ctx, mbg__system *s) {
 void mbg__rows_load(mbg__system *s) {
   const mbg_model *m = s->model;
   for (int i = 0; !s->unloaded && i < m->nrow; i++) {
-    const bool loaded = s->lambda[i] != 0 && row_on(s, i);
+    const bool loaded = r_some(s->lambda[i] != 0) && row_on(s, i);
     for (int k = m->rows[i].term; loaded && k < m->rows[i].term + m->rows[i].nterm; k++) {
       if (m->terms[k].pair >= 0) {
         v6_axpy(s->F[m->terms[k].pair], -s->lambda[i], s->term[k].b);
@@ -166,7 +166,7 @@ static void term_linearize(mbg__system *s, int k, real lambda) {
   v6_add(s->row_g[k].phidd_G, g.bvd_G, g.gamma_G);
   v6_copy(s->row_g[k].gamma_v, g.gamma_v);
   m6_copy(s->row_g[k].L, g.L);
-  if (t->pair >= 0 && lambda != 0) {
+  if (t->pair >= 0 && r_some(lambda != 0)) {
     load_slopes(s, k, lambda);
   }
   const int fn = t->law >= 0 ? t->law : t->outer;
@@ -205,7 +205,7 @@ void mbg__rows_shift(mbg__system *s, int k, real lambda, const vec6 before) {
   for (int j = s->term_attr0[k]; j < s->term_attr0[k] + s->term_nattr[k]; j++) {
     s->term_attr[j].phid += v6_dot(s->term_attr[j].b, dv);
   }
-  if (lambda != 0) {
+  if (r_some(lambda != 0)) {
     v6_axpy(s->F[pair], -lambda, s->term[k].b);
     load_slopes(s, k, lambda);
   }

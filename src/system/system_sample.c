@@ -89,13 +89,27 @@ int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system 
   return mbg__arena_check(ctx, arena);
 }
 
+/* Has an update left the frames and twists of a sample at this state? */
+static bool stands(const mbg__system *s, const mbg__sampling *w, const mbg__state *state) {
+  bool there = !s->partial && s->t == state->t &&
+               memcmp(s->H, state->H, (size_t)s->model->nbody * sizeof(*s->H)) == 0 &&
+               memcmp(s->v, state->v, (size_t)s->model->nw * sizeof(real)) == 0;
+  for (int k = 0; there && k < w->npair; k++) {
+    there = s->pair_on[w->pair[k]];
+  }
+  return there;
+}
+
 static void place(mbg__system *s, const mbg__sampling *w, const mbg__state *state) {
   assert(w->level == MBG__SAMPLE_KINEMATICS);
-  s->partial = true;
-  s->t = state->t;
-  memcpy(s->H, state->H, (size_t)s->model->nbody * sizeof(*s->H));
-  memcpy(s->v, state->v, (size_t)s->model->nw * sizeof(real));
-  mbg__kin_update_some(s, w);
+  if (!stands(s, w, state)) {
+    s->partial = true;
+    s->place++;
+    s->t = state->t;
+    memcpy(s->H, state->H, (size_t)s->model->nbody * sizeof(*s->H));
+    memcpy(s->v, state->v, (size_t)s->model->nw * sizeof(real));
+    mbg__kin_update_some(s, w);
+  }
   for (int k = 0; k < w->ncoord; k++) {
     mbg__coord_update(s, w->coord[k]);
   }
@@ -107,12 +121,21 @@ static void take(const mbg__system *s, const mbg__sampling *w, real *y) {
   }
 }
 
+int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i) {
+  const mbg__signal *sig = &s->model->signals[i];
+  return isfinite(re(s->y[i]))
+             ? MBG_OK
+             : mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0, "signal '%s' is not finite at t = %g",
+                            sig->name ? sig->name : sig->type->key, mbg__time_shown(re(s->t)));
+}
+
 int mbg__system_sample(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state, real *y) {
   int err = MBG_OK;
   place(s, w, state);
   for (int k = 0; k < w->nsignal; k++) {
     MBG_TRY(mbg__signal_value(ctx, s, w->signal[k]));
     MBG_TRY(mbg__signal_finite(ctx, s, w->signal[k]));
+    s->sampled[w->signal[k]] = s->place;
   }
   take(s, w, y);
 done:
@@ -159,9 +182,24 @@ int mbg__system_sample_linearize(mbg_context *ctx, mbg__system *s, const mbg__sa
 
 /* ---------------------------------------------------------------------- guards */
 
+/* impulses that no function uses */
+static void leave_impulses(mbg__system *s) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nsignal; i++) {
+    s->aside[i] = m->signals[i].type->of == MBG__OF_EVENT;
+  }
+  for (int i = 0; i < m->nfn; i++) {
+    for (int k = 0; k < m->fns[i].ninput; k++) {
+      if (m->fns[i].input[k].role == MBG__ROLE_SIGNAL) {
+        s->aside[m->fns[i].input[k].index] = false;
+      }
+    }
+  }
+}
+
 void mbg__system_leave_guards(mbg__system *s, int nused, const int *used) {
   const mbg_model *m = s->model;
-  memset(s->aside, 0, (size_t)m->nsignal * sizeof(bool));
+  leave_impulses(s);
   for (int i = 0; i < m->nevent; i++) {
     const mbg__event *e = &m->events[i];
     if (e->guard >= 0) {
@@ -221,7 +259,7 @@ real mbg__system_position_rate(mbg__system *s, int signal) {
   mbg__signal_spread(s, signal);
   for (int i = 0; i <= signal; i++) {
     const mbg__signal *sig = &m->signals[i];
-    if (re(s->weight[i]) != 0) {
+    if (r_some(s->weight[i] != 0)) {
       y += s->weight[i] *
            (sig->type->of == MBG__OF_VALUE ? by_clock(s, sig) : v6_dot(s->sig[i].y_w, s->vrel[signal_pair(m, sig)]));
     }

@@ -152,22 +152,15 @@ int mbg__signal_value(mbg_context *ctx, mbg__system *s, int i) {
   }
 }
 
-int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i) {
-  const mbg__signal *sig = &s->model->signals[i];
-  return isfinite(re(s->y[i]))
-             ? MBG_OK
-             : mbg__fail_at(ctx, MBG_ERROR_INPUT, &sig->where, 0, "signal '%s' is not finite at t = %g",
-                            sig->name ? sig->name : sig->type->key, mbg__time_shown(re(s->t)));
-}
-
 int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
   int err = MBG_OK;
   MBG_TRY(mbg__tendons_at_node(ctx, s));
   mbg__validity_at_node(s);
   mbg__watch_at_node(s);
   for (int i = 0; i < s->model->nsignal; i++) {
-    MBG_TRY(s->aside[i] ? MBG_OK : mbg__signal_value(ctx, s, i));
-    MBG_TRY(s->aside[i] ? MBG_OK : mbg__signal_finite(ctx, s, i));
+    const bool known = s->aside[i] || s->sampled[i] == s->place;
+    MBG_TRY(known ? MBG_OK : mbg__signal_value(ctx, s, i));
+    MBG_TRY(known ? MBG_OK : mbg__signal_finite(ctx, s, i));
   }
   *y = s->y;
 done:
@@ -297,7 +290,7 @@ static void force_weights(mbg__system *s, const mbg__signal *sig, real c) {
 void mbg__signal_spread(mbg__system *s, int last) {
   for (int i = last; i >= 0; i--) {
     const mbg__signal *sig = &s->model->signals[i];
-    if (sig->type->role != MBG__ROLE_VALUE || re(s->weight[i]) == 0) {
+    if (sig->type->role != MBG__ROLE_VALUE || !r_some(s->weight[i] != 0)) {
       continue;
     }
     mbg__fn_env env;
@@ -510,9 +503,9 @@ static void own_pull(mbg__system *s, int i, real c, const mbg__cotangent *g) {
   }
 }
 
-static void pull_all(mbg__system *s, const mbg__cotangent *g) {
-  for (int i = 0; i < s->model->nsignal; i++) {
-    if (s->weight[i] != 0) {
+static void pull_all(mbg__system *s, int last, const mbg__cotangent *g) {
+  for (int i = 0; i <= last; i++) {
+    if (r_some(s->weight[i] != 0)) {
       own_pull(s, i, s->weight[i], g);
     }
   }
@@ -529,7 +522,7 @@ static bool is_force_of_signals(const mbg__system *s, int i) {
 static bool next_round(mbg__system *s) {
   bool any = false;
   for (int i = 0; i < s->model->nsignal; i++) {
-    any = any || (s->weight[i] != 0 && is_force_of_signals(s, i));
+    any = any || (r_some(s->weight[i] != 0) && is_force_of_signals(s, i));
     s->weight[i] = is_force_of_signals(s, i) ? s->weight[i] : 0;
   }
   for (int i = 0; any && i < s->model->nsignal; i++) {
@@ -549,10 +542,10 @@ static bool next_round(mbg__system *s) {
 /* Pulls all weighted signals back. `last`: the last one that has a weight. */
 static void pull_weights(mbg__system *s, int last, const mbg__cotangent *g) {
   mbg__signal_spread(s, last);
-  pull_all(s, g);
+  pull_all(s, last, g);
   if (next_round(s)) {
     mbg__signal_spread(s, s->model->nsignal - 1);
-    pull_all(s, g);
+    pull_all(s, s->model->nsignal - 1, g);
   }
 }
 

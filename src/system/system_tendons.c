@@ -44,7 +44,7 @@ int mbg__tendons_check(mbg_context *ctx, const mbg__system *s) {
     }
     const real *x = s->G[t->pair].x;
     const bool points = t->nattr == 0;
-    const double d = sqrt(re(x[0]) * re(x[0]) + re(x[1]) * re(x[1]) + (points ? re(x[2]) * re(x[2]) : 0));
+    const double d = sqrt(re(x[0]) * re(x[0]) + re(x[1]) * re(x[1]) + (points ? (double)(re(x[2]) * re(x[2])) : 0));
     const double rho = fabs(re(rho_of(s, t)));
     if (!(d - rho > tiny * s->model->size)) {
       return no_path(ctx, s, k, d, rho);

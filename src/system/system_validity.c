@@ -36,7 +36,7 @@ static void watch_beams(mbg__system *s) {
     if (turn2 <= MBG__BEAM_TURN_WARN * MBG__BEAM_TURN_WARN) {
       continue;
     }
-    w->when = w->count > 0 ? w->when : re(s->t);
+    w->when = w->count > 0 ? w->when : (double)re(s->t);
     w->count += !s->turned[i];
     s->turned[i] = true;
     if (sqrt(turn2) > w->turn) {

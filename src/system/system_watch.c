@@ -86,15 +86,15 @@ const mbg__watch *mbg__system_watched(const mbg__system *s) { return &s->watch; 
 
 /* ---------------------------------------------------------------------- at a node */
 
-static void lift(const mbg__system *s, mbg__peak *p, double value) {
-  if (value > p->most) {
-    *p = (mbg__peak){value, re(s->t)};
-  }
+static void lift(const mbg__system *s, mbg__peak *p, mbg__part value) {
+  const mbg__answers higher = value > p->most;
+  p->most = r_where_part(higher, value, p->most);
+  p->t = r_where_part(higher, re(s->t), p->t);
 }
 
 static void watch_contact(mbg__system *s, int i) {
   const mbg__force *f = &s->model->forces[i];
-  double pull = 0;
+  mbg__part pull = 0;
   if (f->law && f->law->pull) {
     const mbg__law_in in = {
         .q = s->coord[f->coord].phi, .qd = s->coord[f->coord].phid, .attr = s->design->attr + f->attr, .opt = f->opt};
@@ -123,14 +123,14 @@ static void watch_joint(mbg__system *s, int j) {
 static void watch_energy(mbg__system *s) {
   mbg__watch *w = &s->watch;
   mbg__energy_terms(s);
-  const double kinetic = re(mbg__energy_kinetic_sum(s));
+  const mbg__part kinetic = re(mbg__energy_kinetic_sum(s));
   const bool first = w->nodes++ == 0;
-  w->slow = first ? kinetic : fmin(w->slow, kinetic);
-  w->fast = first ? kinetic : fmax(w->fast, kinetic);
+  w->slow = first ? kinetic : (mbg__part)fmin(w->slow, kinetic);
+  w->fast = first ? kinetic : (mbg__part)fmax(w->fast, kinetic);
   if (w->kind == MBG__ENERGY_OPEN) {
     return;
   }
-  const double energy = kinetic + re(mbg__energy_potential_sum(s));
+  const mbg__part energy = kinetic + re(mbg__energy_potential_sum(s));
   if (first) {
     w->first = w->least = energy;
   }

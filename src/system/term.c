@@ -554,13 +554,13 @@ void mbg__term_of_coord(const mbg__coord *coord, mbg__term *term) {
     *term = *coord->term;
     return;
   }
-  *term = (mbg__term){.pair = coord->pair,
-                      .kernel = coord->type->value,
+  *term = (mbg__term){.kernel = coord->type->value,
+                      .sign = coord->sign,
+                      .attr_sign = 1,
+                      .pair = coord->pair,
                       .nentry = coord->type->nentry,
                       .law = -1,
-                      .attr_sign = 1,
                       .turn = coord->turn,
-                      .sign = coord->sign,
                       .factor = -1,
                       .outer = -1};
   for (int i = 0; i < 3; i++) {

@@ -308,7 +308,7 @@ void mbg__profile_equations(const mbg__frame *G, real r, const mbg__jet3 *f, con
   J[2][2] = f1 * out[0] + f2 * out[1] - out[2];
   const double area = 1 + re(f1) * re(f1) + re(f2) * re(f2);
   /* both curvatures are beyond that of the profile when the first entry has changed its sign, too */
-  *metric = re(J[0][0]) < 0 ? re(J[0][0] * J[1][1] - J[0][1] * J[1][0]) / area : -1;
+  *metric = re(J[0][0]) < 0 ? (double)(re(J[0][0] * J[1][1] - J[0][1] * J[1][0]) / area) : -1;
   *upright = fabs(re(J[2][2])) / sqrt(area);
 }
 

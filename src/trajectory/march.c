@@ -75,7 +75,7 @@ static double given_length(const mbg__run_plan *plan, int n) {
 double mbg__march_length(const mbg__march *m, int n) {
   int lo = 0, hi = m->npart;
   if (hi == 0) {
-    return m->plan.nlength > 0 ? given_length(&m->plan, n) : re(m->h[n]);
+    return m->plan.nlength > 0 ? given_length(&m->plan, n) : (double)re(m->h[n]);
   }
   while (hi - lo > 1) {
     const int mid = (lo + hi) / 2;
@@ -153,11 +153,16 @@ const mbg__nodes *mbg__march_nodes(const mbg__march *m) { return &m->nodes; }
 
 int mbg__march_steps(const mbg__march *m) { return m->nstep; }
 
+int mbg__march_planned(const mbg__march *m) {
+  return !m->plan.events ? m->nstep : m->npart > 0 ? m->grid_steps : m->plan.nlength;
+}
+
 double mbg__march_left(const mbg__march *m) {
   if (!(m->plan.memory > 0)) {
     return INFINITY;
   }
-  return mbg__store_complete(&m->store) ? fmax(0, m->store.memory - mbg__store_bytes(&m->store)) : 0;
+  /* with events the number of nodes is not known */
+  return mbg__store_complete(&m->store) && !m->plan.events ? fmax(0, m->store.memory - mbg__store_bytes(&m->store)) : 0;
 }
 
 /* sums and last values of all signals; then the rows shrink to those that have a place */
@@ -273,7 +278,7 @@ static int find_steps(mbg_context *ctx, mbg__march *m) {
     refused = error > 1 ? refused + 1 : 0;
     if (error > 1 && (want < least || refused >= REFUSALS)) {
       err = mbg__march_no_headway(ctx, m, from, want, refused, isinf(error) && mbg__message_mark(ctx) > begin);
-      goto done;
+      goto MBG__TO(done);
     }
     if (!(error > 1)) {
       m->h[++m->nstep] = h;
@@ -282,7 +287,7 @@ static int find_steps(mbg_context *ctx, mbg__march *m) {
     if (m->nstep % WINDOW == 0 && refused == 0) {
       if (t - mark < 1e-8 * span) {
         err = mbg__march_no_headway(ctx, m, from, want, refused, false);
-        goto done;
+        goto MBG__TO(done);
       }
       mark = t;
     }
@@ -378,7 +383,7 @@ int mbg__march_simulate(mbg_context *ctx, mbg__march *m, bool frozen, mbg__nodes
   m->counts.steps = 0;
   if (m->plan.events) {
     MBG_TRY(mbg__march_run_events(ctx, m, before));
-    goto done;
+    goto MBG__TO(done);
   }
   if (controlled(&m->plan) && !frozen) {
     MBG_TRY(find_steps(ctx, m));

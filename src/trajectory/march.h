@@ -25,6 +25,8 @@ typedef struct {
      is not positive). */
   mbg__state (*state)(mbg_context *ctx, void *user, const void *node);
   int (*restart)(mbg_context *ctx, void *user, const void *from, const real *v, void *to);
+  /* Events: a node at a length inside the step from a node to a node, near that of a step of this length. */
+  void (*inside)(void *user, const void *from, const void *to, double length, void *node);
 } mbg__march_method;
 
 typedef struct mbg__march mbg__march;
@@ -45,8 +47,10 @@ const mbg__nodes *mbg__march_nodes(const mbg__march *m);
 const void *mbg__march_last(const mbg__march *m);
 mbg__work_counts *mbg__march_counts(mbg__march *m);
 /* Steps of a run that has begun, and the bytes that a limit of memory leaves beside its nodes: 0 when it does not hold
-   them all, INFINITY without a limit. */
+   them all, or may not, INFINITY without a limit. */
 int mbg__march_steps(const mbg__march *m);
+/* ... with events: of the grid, 0 under error control. */
+int mbg__march_planned(const mbg__march *m);
 double mbg__march_left(const mbg__march *m);
 
 /* Runs with events: the firing after which node n is the state, -1: none; the firing before which it is, -1: none. */

@@ -43,6 +43,12 @@ static mbg__state state_at(mbg_context *ctx, void *user, bool trial) {
   return m->method.state(ctx, m->user, m->block[trial ? TRIAL : PRESENT]);
 }
 
+static mbg__state state_inside(mbg_context *ctx, void *user, double length) {
+  mbg__march *m = user;
+  m->method.inside(m->user, m->block[PRESENT], m->block[TRIAL], length, m->block[SCRATCH]);
+  return m->method.state(ctx, m->user, m->block[SCRATCH]);
+}
+
 static int restart(mbg_context *ctx, mbg__march *m, int firing, const void *from, void *to) {
   const mbg__state before = m->method.state(ctx, m->user, from);
   const int err = mbg__events_act(ctx, m->plan.events, firing, &before, m->v);
@@ -113,9 +119,7 @@ static bool is_break(const mbg__march *m, double t) {
 
 static bool controlled(const mbg__march *m) { return m->npart == 0 && m->plan.nlength == 0; }
 
-static int planned(const mbg__march *m) {
-  return m->nkept > 0 ? m->nkept : m->npart > 0 ? m->grid_steps : m->plan.nlength;
-}
+static int planned(const mbg__march *m) { return m->nkept > 0 ? m->nkept : mbg__march_planned(m); }
 
 static void next_node(walk *w) {
   const double *kept = w->m->nkept > 0 ? w->m->kept : NULL;
@@ -235,7 +239,7 @@ done:
 
 /* one step, perhaps to an event, which acts */
 static int advance(mbg_context *ctx, walk *w) {
-  const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m};
+  const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m, .inside = state_inside};
   mbg__march *m = w->m;
   const real t = mbg__march_moment(m->block[PRESENT]);
   real h = 0, h1;
@@ -285,7 +289,7 @@ static int frozen_grid(mbg_context *ctx, mbg__march *m, int nodes) {
 }
 
 int mbg__march_run_events(mbg_context *ctx, mbg__march *m, int nodes) {
-  walk w = {.m = m, .on_grid = true, .want = 1e-3 * (m->plan.t1 - m->plan.t0)};
+  walk w = {.m = m, .want = 1e-3 * (m->plan.t1 - m->plan.t0), .on_grid = true};
   int err = MBG_OK;
   MBG_TRY(frozen_grid(ctx, m, nodes));
   w.controlled = controlled(m) && m->nkept == 0;

@@ -10,8 +10,8 @@ int mbg__ode_tangent_create(mbg_context *ctx, mbg__arena *arena, const mbg_model
   int err = MBG_OK;
   d->np = d->nparam;
   d->x = MBG_TAKE(arena, real, all);
-  d->xi = MBG_TAKE(arena, real, all);
-  d->xd = MBG_TAKE(arena, real, all);
+  d->xi = MBG_TAKE_RAW(arena, real, all);
+  d->xd = MBG_TAKE_RAW(arena, real, all);
   if (ev) {
     d->dt = MBG_TAKE(arena, real, np);
     d->ratio = MBG_TAKE(arena, real, np);

@@ -182,7 +182,7 @@ static double iterate(mbg__rank_watch *w, const double *y) {
     square += w->W[j] * re(w->b[j]) * re(w->b[j]);
   }
   for (int i = 0; i < nrow; i++) {
-    w->z[i] = w->rank->keep[i] ? -w->length[i] * re(w->b[nv + i]) : 0;
+    w->z[i] = w->rank->keep[i] ? -w->length[i] * (double)re(w->b[nv + i]) : 0;
     fourth += w->z[i] * w->z[i];
   }
   const double sigma = 1 / sqrt(square), lost = 1 / sqrt(sqrt(fourth));
@@ -276,7 +276,7 @@ static int check_parameters(mbg_context *ctx, mbg__rank_watch *w, const sample *
     mbg__design_push(design, w->dp, w->ga);
     mbg__system_push(w->sys, &(mbg__direction){.da = w->ga}, NULL, w->rows, NULL, NULL);
     for (int i = 0; i < m->nrow; i++) {
-      const double x = w->rank->keep[i] && w->length[i] > 0 ? re(w->rows[i]) / w->length[i] : 0;
+      const double x = w->rank->keep[i] && w->length[i] > 0 ? (double)re(w->rows[i]) / w->length[i] : 0;
       square += x * x;
     }
     if (change > most * sqrt(square)) {
@@ -377,6 +377,10 @@ done:
   return err;
 }
 
+bool mbg__rank_watch_due(const mbg__rank_watch *w, double t0, double t1) {
+  return w && (w->count < 2 || t1 >= w->next - 0.5 * (t1 - t0));
+}
+
 int mbg__rank_watch_step(mbg_context *ctx, mbg__rank_watch *w, double t0, double t1, mbg__rank_watch_place place,
                          void *user) {
   int err = MBG_OK;
@@ -398,7 +402,7 @@ int mbg__rank_watch_step(mbg_context *ctx, mbg__rank_watch *w, double t0, double
   if (moved) {
     MBG_TRY(place(user, t1));
   }
-  if (w->count < 2 || t1 >= w->next - 0.5 * (t1 - t0)) {
+  if (mbg__rank_watch_due(w, t0, t1)) {
     MBG_TRY(look_at(ctx, w, t1));
   }
 done:

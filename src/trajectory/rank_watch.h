@@ -30,6 +30,8 @@ int mbg__rank_watch_step(mbg_context *ctx, mbg__rank_watch *watch, double t0, do
                          void *user);
 /* MBG_ERROR_SINGULAR when the last run passed a singular position that a change of a parameter takes apart. */
 int mbg__rank_watch_gradient(mbg_context *ctx, const mbg__rank_watch *watch);
+/* Does mbg__rank_watch_step without `place` look at the state at t1? */
+bool mbg__rank_watch_due(const mbg__rank_watch *watch, double t0, double t1);
 /* After a run: warns if it came near a singular position. */
 void mbg__rank_watch_report(mbg_context *ctx, const mbg__rank_watch *watch);
 /* For a run that stopped: "at t = 1.68 joint 'C' row x1 nearly depends on the other constraints ...", or nothing when

@@ -34,7 +34,7 @@ int mbg__store_create(mbg_context *ctx, size_t bytes, double memory, mbg__store_
   *s = (mbg__store){.allocator = *mbg__context_allocator(ctx),
                     .recompute = recompute,
                     .user = user,
-                    .bytes = (bytes + 15) / 16 * 16,
+                    .bytes = (bytes + MBG__ALIGNMENT - 1) / MBG__ALIGNMENT * MBG__ALIGNMENT,
                     .memory = memory};
   for (int i = 0; i < MBG_COUNT(s->spare); i++) {
     s->spare[i] = mbg__alloc_zero(ctx, 1, s->bytes);

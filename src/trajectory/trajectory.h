@@ -84,7 +84,7 @@ typedef struct {
 } mbg__nodes;
 
 static inline double mbg__nodes_time(const mbg__nodes *nodes, int n) {
-  return nodes->grid ? mbg__grid_time(nodes->grid, n) : re(nodes->t[n]);
+  return nodes->grid ? mbg__grid_time(nodes->grid, n) : (double)re(nodes->t[n]);
 }
 static inline real mbg__nodes_omega(const mbg__nodes *nodes, int n) {
   return nodes->grid    ? mbg__grid_omega(nodes->grid, n)

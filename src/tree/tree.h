@@ -132,24 +132,35 @@ void mbg__tree_pull(mbg__tree *t, const mbg__tree_weights *k, const mbg__tree_gr
 typedef struct {
   mbg__csc A;
   mbg__klu *klu;
-  int *slots;    /* of the blocks of the system, link by link              */
-  int *row_slot; /* lower left, then upper right, of the rows' blocks       */
-  int *diagonal; /* of the rows                                             */
+  int *slots;                            /* of the blocks of the system, link by link              */
+  int *row_slot;                         /* lower left, then upper right, of the rows' blocks       */
+  int *diagonal;                         /* of the rows                                             */
+  struct mbg__tree_recursion *recursion; /* instead of all this, NULL: none */
 } mbg__tree_matrix;
 
 int mbg__tree_matrix_create(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, mbg__tree_matrix *out);
+/* The same system without A where elimination along the tree (tree_recursion.h) suits and costs less, else as above. */
+int mbg__tree_matrix_create_recursive(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, mbg__tree_matrix *out);
 void mbg__tree_matrix_destroy(mbg__tree_matrix *x);
 
 /* [[M + h/2 C + h^2/4 K T, Phi_z^T], [Phi_z T, -eps]]: the step of length h with increment D and its tangent map T; eps
    (rows) NULL: 0. After linearize, with E1 computed. */
-void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D, const double *eps);
+void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D, const mbg__part *eps);
 /* [[M, Phi_z^T], [Phi_z, -eps]]; eps (rows) NULL: 0. After update. */
-void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps);
+void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const mbg__part *eps);
 /* out (rows): the diagonal of Phi_z M^-1 Phi_z^T over motions that satisfy the hard rows (rows); 0 for these. After
    update; x is scratch. */
-int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, double *out);
+int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, mbg__part *out);
 /* A singular system is reported as "WHAT: the system is singular (look at body '...')". */
-int mbg__tree_matrix_factor(mbg_context *ctx, const mbg__tree *t, mbg__tree_matrix *x, const char *what);
+int mbg__tree_matrix_factor(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const char *what);
+/* tree_factors.c. B (n + rows, nrhs columns) becomes the solutions, of the transposed system with _T. */
+void mbg__tree_matrix_solve(const mbg__tree *t, mbg__tree_matrix *x, real *B, int nrhs);
+void mbg__tree_matrix_solve_T(const mbg__tree *t, mbg__tree_matrix *x, real *B, int nrhs);
+/* Forgetting pivots, and copies of factors, as of mbg__klu. */
+void mbg__tree_matrix_thaw(mbg__tree_matrix *x);
+size_t mbg__tree_matrix_bytes(const mbg__tree_matrix *x);
+bool mbg__tree_matrix_keep(const mbg__tree_matrix *x, void *out);
+void mbg__tree_matrix_recall(mbg__tree_matrix *x, const void *kept);
 
 /* T(d) of a link over all six components; out = T(d) x on its coordinates (nz), and transposed. */
 void mbg__tree_tangent_matrix(const mbg__link *link, const real *d, real T[36]);

@@ -85,7 +85,12 @@ int mbg__tree_topology(mbg_context *ctx, mbg__tree *t, const mbg__rank *rank);
 void mbg__tree_geometry_push(mbg__tree *t, int link, const mbg__tree_direction *d);
 void mbg__tree_geometry_pull(const mbg__tree *t, int link, const real ct[6], const real cg[6], real *ge, real *gattr);
 
-/* tree_matrix.c: [[M, Phi_z^T], [Phi_z, 0]] with the hard rows alone, 1 on the diagonal of the others. */
+/* tree_matrix.c: memory of the bodies' matrices, and which of their blocks are used; once. */
+int mbg__tree_blocks(mbg_context *ctx, mbg__tree *t);
+/* Columns of a link's own coordinates, variations of frame, twist and rate in a step of length h and
+   increment D, to Je[step i], Jn[step i], Ja[step i]. */
+void mbg__tree_own_columns(const mbg__tree *t, int k, real h, const real *D, vec6 *Je, vec6 *Jn, vec6 *Ja, int step);
+/* [[M, Phi_z^T], [Phi_z, 0]] with the hard rows alone, 1 on the diagonal of the others. */
 void mbg__tree_matrix_hard(mbg__tree *t, mbg__tree_matrix *x, const bool *hard);
 
 /* X y_p: a twist of the parent in axes of the body, 0 on the ground */

@@ -7,9 +7,7 @@
 
 void mbg__tree_lanes_widen(mbg__tree_lanes *x, bool wide) { x->wide = wide && mbg__lanes_wide(); }
 
-bool mbg__tree_lanes_can(const mbg__tree *t) {
-  return !t->modal && !t->coupled && !t->parts && mbg__system_lanes_can(t->sys);
-}
+bool mbg__tree_lanes_can(const mbg__tree *t) { return !t->modal && !t->coupled && mbg__system_lanes_fit(t->sys); }
 
 int mbg__tree_lanes_create(mbg_context *ctx, mbg__arena *arena, mbg__tree *t, mbg__tree_lanes **out) {
   mbg__tree_lanes *x = *out = MBG_TAKE(arena, mbg__tree_lanes, 1);
@@ -28,6 +26,9 @@ int mbg__tree_lanes_create(mbg_context *ctx, mbg__arena *arena, mbg__tree *t, mb
   }
   for (int i = 0; i < MBG_COUNT(x->row); i++) {
     x->row[i] = MBG_TAKE(arena, lane, t->m->nrow);
+  }
+  for (int i = 0; i < MBG_COUNT(x->change); i++) {
+    x->change[i] = MBG_TAKE(arena, lane, t->m->nrow);
   }
   x->e = MBG_TAKE(arena, lane, 6 * (size_t)t->m->nbody);
   x->da = MBG_TAKE(arena, lane, t->m->na);
@@ -53,4 +54,14 @@ void mbg__tree_push_lanes(mbg__tree_lanes *x, int nc, const mbg__tree_direction 
   }
 #endif
   mbg__tree_push_columns(x, nc, d, out);
+}
+
+void mbg__tree_local_push_lanes(mbg__tree_lanes *x) {
+#ifdef MBG__AVX2_BEGIN
+  if (x->wide) {
+    mbg__tree_local_push_columns_avx2(x);
+    return;
+  }
+#endif
+  mbg__tree_local_push_columns(x);
 }

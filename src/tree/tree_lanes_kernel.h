@@ -19,23 +19,25 @@ static void scatter(int n, int q, const lane *x, real *to) {
   }
 }
 
+/* the other rows stay 0 */
 static void gather_rows(const mbg__tree *t, int q, const real *x, lane *to) {
-  for (int i = 0; x && i < t->nrow; i++) {
-    lane_set(&to[t->rows[i]], q, x[i]);
+  for (int i = 0; i < t->nrow; i++) {
+    lane_set(&to[t->rows[i]], q, x ? x[i] : 0);
   }
 }
 
 static void take_weights(mbg__tree_lanes *x, int nc, const mbg__tree_weights *k) {
   const mbg__tree *t = x->t;
   ln_zero(t->n, x->mu);
-  for (int i = 0; i < 3; i++) {
-    ln_zero(t->m->nrow, x->row[i]);
-  }
   for (int q = 0; q < nc; q++) {
+    const real *const rows[] = {k[q].k0, k[q].k1, k[q].k2};
+    const bool any[] = {k->k0, k->k1, k->k2};
     gather(t->n, q, k[q].mu, x->mu);
-    gather_rows(t, q, k[q].k0, x->row[0]);
-    gather_rows(t, q, k[q].k1, x->row[1]);
-    gather_rows(t, q, k[q].k2, x->row[2]);
+    for (int i = 0; i < 3; i++) {
+      if (any[i]) {
+        gather_rows(t, q, rows[i], x->row[i]);
+      }
+    }
   }
 }
 
@@ -71,11 +73,16 @@ static void joint_T(const mbg__tree *t, int k, const lane y[6], lane *x) {
   }
 }
 
+/* the twist of a body by mu; its sums are 0 */
 static void test_twist(mbg__tree_lanes *x, int k) {
   const mbg__tree *t = x->t;
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
   lane s[6], c[6];
+  l6_zero(x->eta + off);
+  l6_zero(x->nu + off);
+  l6_zero(x->al + off);
+  l6_zero(x->du + off);
   l6_zero(s);
   for (int i = 0; i < l->nz; i++) {
     l6_axpy(s, &x->mu[l->first + i], t->Sb[l->first + i]);
@@ -189,15 +196,13 @@ static void inertia_pull(mbg__tree_lanes *x, const mbg__lanes_cotangent *g) {
 
 static void clear(mbg__tree_lanes *x, bool multipliers) {
   const mbg__tree *t = x->t;
-  ln_zero(t->m->nw, x->eta);
-  ln_zero(t->m->nw, x->nu);
-  ln_zero(t->m->nw, x->al);
-  ln_zero(t->m->nw, x->du);
   ln_zero(t->n, x->w);
   ln_zero(t->n, x->a);
   ln_zero(t->n, x->q);
   if (multipliers) {
-    ln_zero(t->m->nrow, x->row[3]);
+    for (int i = 0; i < t->nrow; i++) {
+      x->row[3][t->rows[i]] = (lane){0};
+    }
   }
 }
 

@@ -156,6 +156,40 @@ static void wrench_push(mbg__tree_lanes *x, int k) {
   }
 }
 
+/* eta, nu and k (in al) of tree_local.h */
+static void local_link_push(mbg__tree_lanes *x, int k) {
+  const mbg__tree *t = x->t;
+  const int off = link_off(t, k);
+  const bool moved = geometry_push(x, k);
+  const lane *theta = x->ct + off, *g = x->cg + off;
+  lane ds[6], y[6];
+  carry_add_lanes(t, k, x->eta, theta, x->eta + off);
+  l6_zero(ds);
+  if (moved) {
+    turned(ds, g, t->s + off);
+  }
+  joint_sum(t, k, x->w, ds);
+  l6_copy(y, ds);
+  lad_add(y, t->Xv + off, theta);
+  carry_add_lanes(t, k, x->nu, y, x->nu + off);
+  lad_mul(y, t->Xvd + off, theta);
+  if (moved) {
+    turned(y, g, t->sa + off);
+  }
+  lad_sub(y, t->s + off, x->nu + off);
+  lad_add(y, t->v + off, ds);
+  l6_copy(x->al + off, y);
+}
+
+void LANES(mbg__tree_local_push_columns)(mbg__tree_lanes *x) {
+  const mbg__tree *t = x->t;
+  const mbg__lanes_direction bodies = {.w = x->eta, .dv = x->nu, .da = x->da, .varied = x->varied};
+  for (int k = 0; k < t->m->nbody; k++) {
+    local_link_push(x, k);
+  }
+  LANES(mbg__system_push_lanes)(t->sys, x->system, &bodies, x->dr, NULL, NULL, NULL);
+}
+
 static void take_column(int n, int q, const real *from, lane *to) {
   for (int i = 0; from && i < n; i++) {
     lane_set(&to[i], q, from[i]);
@@ -194,8 +228,8 @@ void LANES(mbg__tree_push_columns)(mbg__tree_lanes *x, int nc, const mbg__tree_d
     link_push(x, k, d);
   }
   LANES(mbg__system_push_lanes)
-  (t->sys, x->system, &bodies, x->dr, out->dphi ? x->row[0] : NULL, out->dphid ? x->row[1] : NULL,
-   out->dphidd ? x->row[2] : NULL);
+  (t->sys, x->system, &bodies, x->dr, out->dphi ? x->change[0] : NULL, out->dphid ? x->change[1] : NULL,
+   out->dphidd ? x->change[2] : NULL);
   if (t->only_q) {
     inertia_push(x);
   }
@@ -206,9 +240,9 @@ void LANES(mbg__tree_push_columns)(mbg__tree_lanes *x, int nc, const mbg__tree_d
     for (int i = 0; i < t->n; i++) {
       out[q].dE1[i] = lane_get(&x->mu[i], q);
     }
-    give_rows(t, q, x->row[0], out[q].dphi);
-    give_rows(t, q, x->row[1], out[q].dphid);
-    give_rows(t, q, x->row[2], out[q].dphidd);
+    give_rows(t, q, x->change[0], out[q].dphi);
+    give_rows(t, q, x->change[1], out[q].dphid);
+    give_rows(t, q, x->change[2], out[q].dphidd);
   }
 }
 

@@ -302,16 +302,6 @@ void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still
   }
 }
 
-void mbg__tree_geometry_read(const mbg__tree *t, real *theta, real *g) {
-  vn_copy(t->m->nw, theta, t->theta);
-  vn_copy(t->m->nw, g, t->g);
-}
-
-void mbg__tree_geometry_write(mbg__tree *t, const real *theta, const real *g) {
-  vn_copy(t->m->nw, t->theta, theta);
-  vn_copy(t->m->nw, t->g, g);
-}
-
 typedef struct {
   mbg__tree *t;
   const real *k, *ct0, *cg0;

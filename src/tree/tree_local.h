@@ -46,9 +46,6 @@ void mbg__tree_view(mbg__tree *view, const mbg__tree *of);
 /* Variations w, dv (nw) of frames and twists in a direction (e, dw, attributes) and k (nw). After place and rates.
    still: without the last two terms of k, for twists u = J a in place of vd. */
 void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k);
-/* theta and g (nw each) of the last push, and back again. */
-void mbg__tree_geometry_read(const mbg__tree *t, real *theta, real *g);
-void mbg__tree_geometry_write(mbg__tree *t, const real *theta, const real *g);
 /* Transposed: cotangents w, dv of frames and twists, k of k, and (NULL: 0) ct, cg of theta and g (nw each); adds to ge
    (6 per link), gw (n), gattr (na). */
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct, const real *cg,

@@ -7,6 +7,7 @@
    Cost: the squares of path lengths. */
 #include "tree/tree_internal.h"
 #include "tree/tree_modal.h"
+#include "tree/tree_recursion.h"
 
 #include <string.h>
 
@@ -141,12 +142,8 @@ static void mark_blocks(mbg__tree *t) {
   }
 }
 
-static int columns_create(mbg_context *ctx, mbg__tree *t) {
+int mbg__tree_blocks(mbg_context *ctx, mbg__tree *t) {
   const int nblock = t->sys->nblock;
-  double slots = 0;
-  int err = MBG_OK;
-  t->B = MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys)));
-  t->Z = mbg__model_has_rates(t->m) ? MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys))) : NULL;
   t->used = MBG_TAKE(&t->arena, bool, nblock);
   t->slopes = (mbg__dense){.used = t->used,
                            .K = MBG_TAKE(&t->arena, mat6, nblock),
@@ -162,9 +159,20 @@ static int columns_create(mbg_context *ctx, mbg__tree *t) {
     t->has_mass = MBG_TAKE(&t->arena, bool, nblock);
     t->late = MBG_TAKE(&t->arena, real, mbg__system_late_rows(t->sys, NULL) * t->m->nrow + 1);
   }
+  if (!t->arena.failed) {
+    mark_blocks(t);
+  }
+  return mbg__arena_check(ctx, &t->arena);
+}
+
+static int columns_create(mbg_context *ctx, mbg__tree *t) {
+  double slots = 0;
+  int err = MBG_OK;
+  MBG_TRY(t->used ? MBG_OK : mbg__tree_blocks(ctx, t));
+  t->B = MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys)));
+  t->Z = mbg__model_has_rates(t->m) ? MBG_TAKE(&t->arena, real, mbg__csc_count(mbg__system_pattern_B(t->sys))) : NULL;
   MBG_TRY(list_paths(ctx, t));
   MBG_TRY(list_row_blocks(ctx, t));
-  mark_blocks(t);
   for (int b = 0; b < t->sys->nblock; b++) {
     const mbg__block *block = &t->sys->blocks[b];
     slots += !t->used[b] ? 0 : (double)path_length(t, t->link_of[block->Q]) * path_length(t, t->link_of[block->P]);
@@ -218,13 +226,13 @@ int mbg__tree_matrix_create(mbg_context *ctx, mbg__tree *t, mbg__klu_mode mode, 
   *x = (mbg__tree_matrix){.slots = MBG_TAKE(&t->arena, int, count)};
   if (!row || !col || !x->slots) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   list_entries(t, row, col);
   if (mbg__csc_build(&x->A, &t->arena, t->n + t->nrow, t->n + t->nrow, count, row, col, x->slots) < 0 ||
       mbg__klu_prepare(&x->klu, mbg__context_allocator(ctx), &x->A, mode, t->n) < 0) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   x->row_slot = x->slots + t->nslots;
   x->diagonal = x->row_slot + 2 * t->nrow_slots;
@@ -232,11 +240,6 @@ done:
   mbg__free(ctx, row);
   mbg__free(ctx, col);
   return err;
-}
-
-void mbg__tree_matrix_destroy(mbg__tree_matrix *x) {
-  mbg__klu_destroy(x->klu);
-  x->klu = NULL;
 }
 
 /* ---------------------------------------------------------------------- values of the columns */
@@ -269,7 +272,7 @@ static void take_blocks(const mbg__tree *t, const real *val, mat6 *blocks, bool 
     for (int i = 0; i < nQ * nP; i++) {
       const real x = val[block->column[i % nP] + i / nP];
       blocks[b][6 * s->free_[block->P][i % nP] + s->free_[block->Q][i / nP]] = x;
-      has[b] = has[b] || x != 0;
+      has[b] = has[b] || r_some(x != 0);
     }
   }
 }
@@ -314,10 +317,10 @@ static void place(mbg__tree *t, mbg__dense *slopes) {
 }
 
 /* column i of a joint: theta = h^2/4 Sb T e_i, ds = h/2 Sb e_i, Sb e_i for the rate; T (6x6) NULL: 1 */
-static void own_column(mbg__tree *t, int k, int i, real h, const real *T, int at) {
+static void own_column(const mbg__tree *t, int k, int i, real h, const real *T, real theta[6], real nu[6], real al[6]) {
   const mbg__link *l = &t->links[k];
   const int off = link_off(t, k);
-  real ds[6], c[6], *theta = t->Je[at], *nu = t->Jn[at], *al = t->Ja[at];
+  real ds[6], c[6];
   v6_scale(theta, T ? h * h / 4 * T[7 * l->comp[i]] : h * h / 4, t->Sb[l->first + i]);
   for (int j = 0; T && j < l->nz; j++) {
     if (j != i) {
@@ -333,6 +336,17 @@ static void own_column(mbg__tree *t, int k, int i, real h, const real *T, int at
   v6_axpy(al, -1, c);
   ad_mul(c, t->v + off, ds);
   v6_axpy(al, 1, c);
+}
+
+void mbg__tree_own_columns(const mbg__tree *t, int k, real h, const real *D, vec6 *Je, vec6 *Jn, vec6 *Ja, int step) {
+  const mbg__link *l = &t->links[k];
+  real T[36];
+  if (!l->simple) {
+    mbg__tree_tangent_matrix(l, D, T);
+  }
+  for (int i = 0; i < l->nz; i++) {
+    own_column(t, k, i, h, l->simple ? NULL : T, Je[step * i], Jn[step * i], Ja[step * i]);
+  }
 }
 
 static void variations(mbg__tree *t, real h, const real *D) {
@@ -352,13 +366,8 @@ static void variations(mbg__tree *t, real h, const real *D) {
       ad_mul(c, t->s + link_off(t, k), t->Jn[at]);
       v6_axpy(t->Ja[at], -1, c);
     }
-    real T[36];
-    if (!l->simple) {
-      mbg__tree_tangent_matrix(l, D, T);
-    }
-    for (int i = 0; i < l->nz; i++) {
-      own_column(t, k, i, h, l->simple ? NULL : T, t->col0[k] + n + i);
-    }
+    const int own = t->col0[k] + n;
+    mbg__tree_own_columns(t, k, h, D, t->Je + own, t->Jn + own, t->Ja + own, 1);
   }
 }
 
@@ -475,7 +484,11 @@ static void rows(mbg__tree *t, mbg__tree_matrix *x, real h, const bool *use) {
   }
 }
 
-void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D, const double *eps) {
+void mbg__tree_matrix_step(mbg__tree *t, mbg__tree_matrix *x, real h, const real *D, const mbg__part *eps) {
+  if (x->recursion) {
+    mbg__tree_recursion_fill(t, x->recursion, h, D);
+    return;
+  }
   place(t, &t->slopes);
   variations(t, h, D);
   mbg__csc_zero(&x->A);
@@ -501,7 +514,11 @@ static void mass(mbg__tree *t, mbg__tree_matrix *x) {
   }
 }
 
-void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const double *eps) {
+void mbg__tree_matrix_mass(mbg__tree *t, mbg__tree_matrix *x, const mbg__part *eps) {
+  if (x->recursion) {
+    mbg__tree_recursion_fill(t, x->recursion, 0, NULL);
+    return;
+  }
   place(t, NULL);
   mbg__csc_zero(&x->A);
   mass(t, x);
@@ -519,34 +536,6 @@ void mbg__tree_matrix_hard(mbg__tree *t, mbg__tree_matrix *x, const bool *hard) 
   for (int i = 0; i < t->nrow; i++) {
     x->A.val[x->diagonal[i]] = !hard[i];
   }
-}
-
-/* ---------------------------------------------------------------------- factors */
-
-static void label_unknown(const mbg__tree *t, int where, char *label, size_t size) {
-  if (where >= t->n && where < t->n + t->nrow) {
-    mbg__row_label(t->m, t->rows[where - t->n], label, size);
-    return;
-  }
-  int k = 0;
-  while (k + 1 < t->m->nbody && t->links[k + 1].first <= where) {
-    k++;
-  }
-  mbg__format(label, size, "body '%s'", t->m->bodies[t->links[k].body].name);
-}
-
-int mbg__tree_matrix_factor(mbg_context *ctx, const mbg__tree *t, mbg__tree_matrix *x, const char *what) {
-  int where = -1;
-  const int err = mbg__klu_factor(x->klu, &where);
-  if (err == MBG_ERROR_MEMORY) {
-    return mbg__fail_memory(ctx);
-  }
-  if (err < 0) {
-    char label[160];
-    label_unknown(t, where, label, sizeof(label));
-    return mbg__fail(ctx, MBG_ERROR_SINGULAR, "%s: the system is singular (look at %s)", what, label);
-  }
-  return MBG_OK;
 }
 
 int mbg__tree_linearize(mbg_context *ctx, mbg__tree *t) { return mbg__system_linearize(ctx, t->sys); }

@@ -98,9 +98,12 @@ static void list_rounds(const row_work *w, int rounds, int *head, int *after) {
   }
 }
 
-int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, double *out) {
+int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, const bool *hard, mbg__part *out) {
   row_work w = {.t = t};
   int err = MBG_OK, rounds;
+  if (t->nrow == 0) {
+    return MBG_OK;
+  }
   mbg__arena_init(&w.arena, mbg__context_allocator(ctx));
   mbg__tree_matrix_hard(t, x, hard);
   mbg__klu_thaw(x->klu);
@@ -122,7 +125,7 @@ int mbg__tree_row_masses(mbg_context *ctx, mbg__tree *t, mbg__tree_matrix *x, co
     }
     for (int i = head[r]; i >= 0; i = after[i]) {
       const int root = root_of(w.part, t->n + i);
-      out[i] = hard[i] ? 0 : re(sum[root]);
+      out[i] = r_where_part(r_all(hard[i]), 0, re(sum[root]));
       sum[root] = 0;
     }
   }

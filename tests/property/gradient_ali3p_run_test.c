@@ -2,6 +2,7 @@
    frames outside the motions), that it agrees with an independent formulation in the limit of small steps, and what is
    refused. */
 #include "property/gradient_case.h"
+#include "support/tree_text.h"
 
 #include <stdio.h>
 
@@ -292,31 +293,45 @@ static void test_refused(void **state) {
   check_refused(text, &o, MBG_ERROR_UNSUPPORTED, "formulation 'ali3p' takes fixed steps: give \"step\"");
 }
 
-/* 600 links on one path: the matrices would not fit */
+/* 1000 links in a tree with a row: the matrices would not fit */
 static void test_too_deep(void **state) {
   (void)state;
-  enum { LINKS = 600 };
-  char *text = malloc(LINKS * 250 + 200);
+  char *text = tree_text(1000, true, true);
   mbg_run_options o;
-  size_t n = (size_t)sprintf(text, "{\"mbgrad\": 1, \"bodies\": {");
-  for (int i = 0; i < LINKS; i++) {
-    n += (size_t)sprintf(text + n,
-                         "%s\"b%d\": {\"motion\": \"planar\", \"mass\": 1, \"inertia\": 1, "
-                         "\"position\": [%d, 0, 0]}",
-                         i ? ", " : "", i, i);
-  }
-  n += (size_t)sprintf(text + n, "}, \"joints\": {\"j0\": {\"type\": \"revolute\", \"between\": [\"ground\", "
-                                 "\"b0\"], \"at\": [0, 0, 0]}");
-  for (int i = 1; i < LINKS; i++) {
-    n += (size_t)sprintf(text + n,
-                         ", \"j%d\": {\"type\": \"revolute\", \"between\": [\"b%d\", \"b%d\"], \"at\": [%d, 0, 0]}", i,
-                         i - 1, i, i);
-  }
-  sprintf(text + n, "}, \"run\": {\"formulation\": \"ali3p\", \"end\": 1, \"step\": 0.1}}");
   mbg_run_options_default(&o, sizeof(o));
   check_refused(text, &o, MBG_ERROR_UNSUPPORTED,
-                "the tree is too deep for matrices in joint coordinates (600 bodies); use formulation 'lie'");
+                "the tree is too deep for matrices in joint coordinates (1000 bodies); use formulation 'lie'");
   free(text);
+}
+
+/* ---------------------------------------------------------------------- long paths */
+
+/* systems that are eliminated along the tree: gradients, and their bits under limits of memory */
+static void test_long_paths(void **state) {
+  (void)state;
+  for (int planar = 0; planar < 2; planar++) {
+    char *text = tree_text(20, planar, false);
+    double *whole = NULL, bytes = 0;
+    check_text("long paths", text);
+    for (int i = 0; i < 4; i++) {
+      gradient_case c;
+      gradient_case_open(&c, NULL, text);
+      c.options.memory = i / 4.0 * bytes;
+      gradient_case_run(&c);
+      gradient_case_simulate(&c);
+      double *g = gradient_case_gradient(&c, MBG_METHOD_ADJOINT);
+      bytes = i == 0 ? mbg_run_get_work(c.run)->peak_bytes : bytes;
+      if (i == 0) {
+        whole = g;
+      } else {
+        assert_memory_equal(g, whole, (size_t)(c.nc * c.np) * sizeof(double));
+        free(g);
+      }
+      gradient_case_close(&c);
+    }
+    free(whole);
+    free(text);
+  }
 }
 
 int main(void) {
@@ -324,6 +339,7 @@ int main(void) {
       cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_breaks),          cmocka_unit_test(test_half_turn),
       cmocka_unit_test(test_soft),        cmocka_unit_test(test_outside_motions), cmocka_unit_test(test_moved),
       cmocka_unit_test(test_limit),       cmocka_unit_test(test_refused),         cmocka_unit_test(test_too_deep),
+      cmocka_unit_test(test_long_paths),
   };
   return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }

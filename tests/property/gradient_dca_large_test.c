@@ -14,12 +14,15 @@
    against twin. */
 static const double tol_pieces = 1e-11, tol_residual = 1e-13, tol_direct = 1e-10, tol_twin = 1e-9;
 
-typedef enum { CHAIN, BRANCHES, STAR, CATERPILLAR, SHAPES } shape;
-static const char *const shape_names[SHAPES] = {"chain", "branches", "star", "caterpillar"};
+/* equal: joints of one kind, so that pieces go side by side */
+typedef enum { CHAIN, BRANCHES, STAR, CATERPILLAR, EQUAL_CHAIN, EQUAL_CATERPILLAR, SHAPES } shape;
+static const char *const shape_names[SHAPES] = {"chain",       "branches",    "star",
+                                                "caterpillar", "equal chain", "equal caterpillar"};
 
 static int parent_of_body(shape s, int i, support_rng *rng) {
   switch (s) {
   case CHAIN:
+  case EQUAL_CHAIN:
     return i - 1;
   case BRANCHES:
     return i == 0 ? -1 : (i > 12 ? i - 12 : 0) + support_index(rng, i > 12 ? 12 : i);
@@ -59,7 +62,7 @@ static char *tree_text(shape s, int n, bool springs) {
     if (parent[i] >= 0) {
       sprintf(on, "b%d", parent[i]);
     }
-    const char *type = types[support_index(&rng, 6)];
+    const char *type = s < EQUAL_CHAIN ? types[support_index(&rng, 6)] : "revolute";
     fprintf(f, "%s\n\"j%d\": {\"type\": \"%s\", \"between\": [\"%s\", \"b%d\"], \"at\": [\"%.12g*l\", \"%.12g*l\", 0]",
             i ? "," : "", i, type, on, i, x[i][0], x[i][1]);
     fprintf(f, strcmp(type, "spherical") != 0 ? ", \"axis\": [%d, 1, 0.2]}" : "}", support_index(&rng, 3) - 1);
@@ -154,13 +157,14 @@ static bool accelerations(gradient_case *c, double *a) {
 
 /* relative residual of a solution for a random right side with the factors of the last evaluation */
 static double residual(gradient_case *c) {
-  const mbg__formulation_work *w = mbg__run_work(c->run);
+  mbg__formulation_work *w = mbg__run_work(c->run);
   const size_t nw = (size_t)w->m->nw, n = (size_t)w->flow.n;
   double *r = calloc(4 * nw + 2 * n, sizeof *r), *k = r + nw, *vd = k + nw, *f = vd + nw, *a = f + nw, *tau = a + n;
   double *scratch = calloc(mbg__dca_articulated_scratch(w->articulated), sizeof *scratch);
   support_rng rng = support_rng_make(3);
   support_normals(&rng, r, (int)(2 * nw));
   support_normals(&rng, tau, (int)n);
+  gradient_case_check(c, mbg__dca_point_full(c->ctx, w->point), "state");
   mbg__dca_articulated_solve(w->articulated, r, tau, k, vd, a, f, scratch);
   const double x = mbg__dca_articulated_residual(w->articulated, r, tau, k, vd, a, f, scratch);
   free(r);
@@ -181,6 +185,13 @@ static void test_pieces(void **state) {
     assert_true(accelerations(&c, a));
     const double rest = residual(&c);
     mbg__art_pieces *pieces = w->articulated->pieces;
+    assert_int_equal(pieces->groups != NULL, k / 2 >= EQUAL_CHAIN);
+    /* narrow vectors: the same bits */
+    const bool wide = pieces->wide;
+    pieces->wide = false;
+    assert_true(accelerations(&c, b));
+    assert_memory_equal(a, b, (size_t)n * sizeof *a);
+    pieces->wide = wide;
     w->articulated->pieces = NULL;
     assert_false(accelerations(&c, b));
     const double rest0 = residual(&c);

@@ -97,6 +97,7 @@ static void test_order(void **state) {
 
 int main(void) {
   folder = "contacts";
+  spline = "spline-cam";
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_reference),
                                      cmocka_unit_test(test_gradients), cmocka_unit_test(test_signals),
                                      cmocka_unit_test(test_valve_train)};

@@ -20,6 +20,9 @@ typedef struct {
   { NAN }
 
 static const char *folder; /* of the models, in tests/reference */
+/* The model with a spline whose third derivative jumps at knots, NULL: none. Steps of qr cross them: with tolerances
+   from 1e-10 to 2e-13 its derivatives scatter by 1.5e-7, in any coordinates of the state, and its values by 1e-10. */
+static const char *spline;
 
 static void open_model(gradient_case *c, char *path, const char *model, const char *formulation) {
   sprintf(path, "%s/tests/reference/%s/%s.json", MBG_SOURCE_DIR, folder, model);
@@ -36,7 +39,9 @@ static void open_model(gradient_case *c, char *path, const char *model, const ch
 }
 
 static void near(const reference *r, const char *what, int k, int i, double found, double expected, double size) {
-  if (!isnan(expected) && !(fabs(found - expected) <= 2e-9 * size)) {
+  const bool knots = spline && what[0] == 'd' && !strcmp(r->formulation, "qr") && !strcmp(r->model, spline);
+  const double limit = knots ? 2e-7 : 2e-9;
+  if (!isnan(expected) && !(fabs(found - expected) <= limit * size)) {
     fail_msg("%s, %s: %s %d %d is %.12g, expected %.12g", r->model, r->formulation, what, k, i, found, expected);
   }
 }

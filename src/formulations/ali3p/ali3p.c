@@ -3,13 +3,34 @@
 
 #include <string.h>
 
+/* ---------------------------------------------------------------------- nodes */
+
+size_t mbg__ali3p_node_bytes(const mbg__ali3p *a) {
+  return sizeof(mbg__node_head) + (size_t)a->m->nbody * sizeof(mbg__frame) +
+         (5 * (size_t)a->n + 3 * (size_t)a->nrow) * sizeof(real) + (size_t)a->m->nturn * sizeof(int);
+}
+
+mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block) {
+  mbg__node_head *head = (mbg__node_head *)(uintptr_t)block;
+  mbg__ali3p_node n = {.t = &head->t, .h = &head->h, .E = (mbg__frame *)(void *)(head + 1)};
+  real *x = (real *)(void *)(n.E + a->m->nbody), **part[] = {&n.w, &n.a, &n.ws, &n.as, &n.D};
+  for (int i = 0; i < MBG_COUNT(part); i++, x += a->n) {
+    *part[i] = x;
+  }
+  n.lambda = x;
+  n.y = x + a->nrow;
+  n.x = x + 2 * a->nrow;
+  n.turns = (int *)(void *)(x + 3 * a->nrow);
+  return n;
+}
+
 /* ---------------------------------------------------------------------- preparation */
 
 static void take_arrays(mbg__ali3p *a) {
   const int *rows;
   (void)mbg__tree_rows(a->tree, &rows);
-  a->eps = MBG_TAKE(&a->arena, double, a->nrow);
-  a->softness = MBG_TAKE(&a->arena, double, a->nrow);
+  a->eps = MBG_TAKE(&a->arena, mbg__part, a->nrow);
+  a->softness = MBG_TAKE(&a->arena, mbg__part, a->nrow);
   a->hard = MBG_TAKE(&a->arena, bool, a->nrow);
   for (int i = 0; a->hard && i < a->nrow; i++) {
     a->hard[i] = mbg__row_in_time(a->m, rows[i]);
@@ -141,6 +162,17 @@ static int create_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *pl
   return mbg__arena_check(ctx, &a->arena);
 }
 
+/* the augmented iteration takes its matrix from that of the step */
+static int create_matrices(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *plan) {
+  mbg__tree_matrix *both[] = {&a->step, &a->mass};
+  int err = MBG_OK;
+  for (int i = 0; err == MBG_OK && i < MBG_COUNT(both); i++) {
+    err = plan->augmented ? mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, both[i])
+                          : mbg__tree_matrix_create_recursive(ctx, a->tree, MBG__KLU_FROZEN, both[i]);
+  }
+  return err;
+}
+
 static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
                    const int *used, mbg__formulation_work **out) {
   int err = MBG_OK;
@@ -171,8 +203,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   take_arrays(a);
   MBG_TRY(mbg__arena_check(ctx, &a->arena));
   MBG_TRY(look_for_forces(ctx, a));
-  MBG_TRY(mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, &a->step));
-  MBG_TRY(mbg__tree_matrix_create(ctx, a->tree, MBG__KLU_FROZEN, &a->mass));
+  MBG_TRY(create_matrices(ctx, a, plan));
   MBG_TRY(plan->augmented ? mbg__penalty_create(ctx, a) : MBG_OK);
   MBG_TRY(prepare_reactions(ctx, a));
   MBG_TRY(create_march(ctx, a, plan));

@@ -44,8 +44,12 @@ typedef struct {
   mbg__tree_lanes *lanes; /* NULL: column by column */
   void *here, *again;     /* copies of nodes */
   mbg__ali3p_refine *refine;
+  bool fresh; /* events: the matrices of a small model cost less than residuals */
   mbg__ali3p_seeds *signals;
 } adjoint;
+
+/* unknowns of a model whose matrix costs less than two residuals */
+enum { SMALL = 10 };
 
 static int take_arrays(mbg_context *ctx, adjoint *s) {
   const mbg__ali3p *a = s->a;
@@ -101,7 +105,7 @@ static void right_sides(adjoint *s, real *x) {
 }
 
 static void solve_T(adjoint *s, mbg__tree_matrix *matrix) {
-  mbg__klu_solve_T(matrix->klu, s->X, s->nc);
+  mbg__tree_matrix_solve_T(s->a->tree, matrix, s->X, s->nc);
   s->a->counts->solves += s->nc;
 }
 
@@ -287,15 +291,22 @@ static void carry(adjoint *s, const mbg__ali3p_node *node) {
 static int solve_step(mbg_context *ctx, adjoint *s, int i, const mbg__ali3p_node *node) {
   mbg__ali3p *a = s->a;
   bool near = false;
+  mbg__answers found = r_all(false);
   int err = MBG_OK;
-  if (s->nc <= (s->lanes ? MBG__LANES : 1)) {
+  int residuals = 0;
+  if (!s->fresh && s->nc <= (s->lanes ? MBG__LANES : 1)) {
     MBG_TRY(mbg__ali3p_newton_factors(ctx, a, i, re(*node->h), s->again, &near));
   }
   MBG_TRY(mbg__ali3p_at_step(ctx, a, node));
   step_sides(s, node);
-  if (!near || !mbg__ali3p_refine_T(s->refine, node, s->nc, s->X)) {
+  if (near) {
+    found = mbg__ali3p_refine_T(s->refine, node, s->nc, s->X, &residuals);
+    s->fresh = a->events && a->n + a->nrow < SMALL && !(r_every(found) && residuals == 1);
+  }
+  if (!r_every(found)) {
     MBG_TRY(mbg__ali3p_factor_step(ctx, a, node, false));
     solve_T(s, &a->step);
+    mbg__ali3p_refined(s->refine, found, s->nc, s->X);
   }
 done:
   return err;
@@ -506,7 +517,7 @@ done:
 }
 
 int mbg__ali3p_adjoint(mbg_context *ctx, mbg__ali3p *a, int ncrit, const mbg__criterion_seeds *seeds, real *psi_a) {
-  adjoint s = {.a = a, .nc = ncrit, .ncrit = ncrit, .fires = -1, .seeds = seeds, .psi_a = psi_a};
+  adjoint s = {.a = a, .nc = ncrit, .ncrit = ncrit, .seeds = seeds, .fires = -1, .psi_a = psi_a};
   int err = MBG_OK;
   mbg__system_want(a->sys, mbg__seeds_all(seeds, ncrit));
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));

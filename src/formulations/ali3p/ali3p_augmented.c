@@ -111,7 +111,7 @@ static int build_matrix(mbg_context *ctx, mbg__ali3p *a, mbg__penalty *p, int si
   p->slots = MBG_TAKE(&a->arena, int, (size_t)count);
   if (!row || !col || !p->slots) {
     err = mbg__fail_memory(ctx);
-    goto done;
+    goto MBG__TO(done);
   }
   const int entries = visit_entries(a, p, 0, row, col);
   if (mbg__csc_build(&p->A, &a->arena, size, size, entries, row, col, p->slots) < 0 ||
@@ -158,8 +158,8 @@ void mbg__penalty_destroy(mbg__penalty *p) {
   }
 }
 
-double mbg__ali3p_alpha(const mbg__ali3p *a, int row, double h) {
-  return a->alpha > 0 ? a->alpha : 4 / (h * h * a->eps[row]);
+mbg__part mbg__ali3p_alpha(const mbg__ali3p *a, int row, double h) {
+  return r_where_part(r_all(a->alpha > 0), a->alpha, 4 / (h * h * a->eps[row]));
 }
 
 /* ---------------------------------------------------------------------- messages */
@@ -283,8 +283,8 @@ static int follow_rows(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *t
     for (int l = p->rowptr[r]; l < p->rowptr[r + 1]; l++) {
       linear += a->step.A.val[p->left[l]] * p->b[p->col[l]];
     }
-    *straight = fmax(*straight, p->place[r] < 0 ? fabs(re(linear)) : 0);
-    *bent = fmax(*bent, p->place[r] < 0 ? fabs(re(a->phi[r] - linear)) : 0);
+    *straight = fmax(*straight, p->place[r] < 0 ? (double)fabs(re(linear)) : 0);
+    *bent = fmax(*bent, p->place[r] < 0 ? (double)fabs(re(a->phi[r] - linear)) : 0);
   }
 done:
   return err;
@@ -321,7 +321,7 @@ int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node 
   bool fresh = true, corrected = false, last_one = false;
   int err = MBG_OK, it = 0, age = 0;
   for (int r = 0; r < a->nrow; r++) {
-    a->penalty->alpha[r] = a->hard[r] ? 0 : mbg__ali3p_alpha(a, r, re(h));
+    a->penalty->alpha[r] = a->hard[r] ? 0 : (double)mbg__ali3p_alpha(a, r, re(h));
   }
   mbg__ali3p_predict(a, from, h, to);
   MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to));
@@ -342,7 +342,7 @@ int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node 
   }
   if (!isfinite(change) || it == ITERATIONS) {
     err = not_converged(ctx, a, to, it, change);
-    goto done;
+    goto MBG__TO(done);
   }
   for (int polish = 0; polish < POLISH; polish++) {
     MBG_TRY(step(ctx, a, from, to, polish == 0, &change, &corrected));
@@ -355,7 +355,7 @@ done:
 void mbg__ali3p_polish(mbg__ali3p *a, const mbg__ali3p_node *n) {
   vn_scale(a->n, a->b, -1, a->E1);
   vn_zero(a->nrow, a->b + a->n);
-  mbg__klu_solve(a->mass.klu, a->b, 1);
+  mbg__tree_matrix_solve(a->tree, &a->mass, a->b, 1);
   a->counts->solves++;
   vn_axpy(a->nrow, n->lambda, 1, a->b + a->n);
 }

@@ -15,27 +15,6 @@
 /* iterations after convergence in the twin, which carries derivatives that converge later */
 enum { POLISH = MBG__TWIN, NEWTON_MAX = 30, PENALTY_MAX = 60 };
 
-/* ---------------------------------------------------------------------- nodes */
-
-size_t mbg__ali3p_node_bytes(const mbg__ali3p *a) {
-  return sizeof(mbg__node_head) + (size_t)a->m->nbody * sizeof(mbg__frame) +
-         (5 * (size_t)a->n + 3 * (size_t)a->nrow) * sizeof(real) + (size_t)a->m->nturn * sizeof(int);
-}
-
-mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block) {
-  mbg__node_head *head = (mbg__node_head *)(uintptr_t)block;
-  mbg__ali3p_node n = {.t = &head->t, .h = &head->h, .E = (mbg__frame *)(void *)(head + 1)};
-  real *x = (real *)(void *)(n.E + a->m->nbody), **part[] = {&n.w, &n.a, &n.ws, &n.as, &n.D};
-  for (int i = 0; i < MBG_COUNT(part); i++, x += a->n) {
-    *part[i] = x;
-  }
-  n.lambda = x;
-  n.y = x + a->nrow;
-  n.x = x + 2 * a->nrow;
-  n.turns = (int *)(void *)(x + 3 * a->nrow);
-  return n;
-}
-
 /* ---------------------------------------------------------------------- states */
 
 static mbg__tree_state state_at(const mbg__ali3p_node *n, const real *w, const real *a, const real *q,
@@ -109,12 +88,12 @@ int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 }
 
 /* eps of the projections; NULL: 0 */
-static const double *softness(const mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
+static const mbg__part *softness(const mbg__ali3p *a, const mbg__ali3p_node *n, bool exact) {
   if (exact || !a->soft) {
     return NULL;
   }
   for (int i = 0; a->varsigma > 0 && i < a->nrow; i++) {
-    a->softness[i] = a->hard[i] ? 0 : 1 / (a->varsigma * mbg__ali3p_alpha(a, i, re(*n->h)));
+    a->softness[i] = r_where_part(r_all(a->hard[i]), 0, 1 / (a->varsigma * mbg__ali3p_alpha(a, i, re(*n->h))));
   }
   return a->varsigma > 0 ? a->softness : a->eps;
 }
@@ -130,6 +109,7 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
   if (err == MBG_ERROR_SINGULAR && !exact && !a->soft && a->nrow > 0) {
     /* a node in a singular position: the penalty carries it through, here and in the gradients */
     mbg__message_rewind(ctx, mark);
+    r_diverge_all();
     mbg__tree_matrix_mass(a->tree, &a->mass, a->eps);
     err = mbg__tree_matrix_factor(ctx, a->tree, &a->mass, what);
   }
@@ -141,7 +121,7 @@ int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_nod
 /* eps = diag(Phi_z M^-1 Phi_z^T)/kappa at the first start; held constant when parameters change (section 10). Drivers
    prescribe: their rows are exact, and the bodies they move need no mass. */
 static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
-  double most = 0, least = INFINITY;
+  mbg__part most = 0, least = INFINITY;
   if (a->scaled) {
     return MBG_OK;
   }
@@ -153,11 +133,11 @@ static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
     most = fmax(most, a->eps[i]);
   }
   for (int i = 0; i < a->nrow; i++) {
-    least = a->eps[i] <= 1e-12 * most ? least : fmin(least, a->eps[i]);
+    least = r_where_part(a->eps[i] <= 1e-12 * most, least, fmin(least, a->eps[i]));
   }
   for (int i = 0; i < a->nrow; i++) {
-    const bool tiny = a->eps[i] <= 1e-12 * most && !a->hard[i] && isfinite(least);
-    a->eps[i] = (tiny ? least : a->eps[i]) / a->kappa;
+    const bool soft = !a->hard[i] && isfinite(least);
+    a->eps[i] = (soft ? r_where_part(a->eps[i] <= 1e-12 * most, least, a->eps[i]) : a->eps[i]) / a->kappa;
   }
   a->scaled = true;
   return MBG_OK;
@@ -167,7 +147,7 @@ static int scale_rows(mbg_context *ctx, mbg__ali3p *a) {
 static int accelerate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n) {
   vn_scale(a->n, a->b, -1, a->E1);
   vn_scale(a->nrow, a->b + a->n, -1, a->phidd);
-  mbg__klu_solve(a->mass.klu, a->b, 1);
+  mbg__tree_matrix_solve(a->tree, &a->mass, a->b, 1);
   vn_copy(a->n, n->a, a->b);
   vn_copy(a->nrow, n->lambda, a->b + a->n);
   return mbg__system_has_late(a->sys) ? mbg__ali3p_states_rates(ctx, a, n) : MBG_OK;
@@ -189,8 +169,8 @@ static int begin(mbg_context *ctx, void *user, void *block) {
   mbg__tree_residual(a->tree, a->E1, NULL, NULL, a->phidd);
   MBG_TRY(scale_rows(ctx, a));
   /* the first factorizations choose the pivots of the run */
-  mbg__klu_thaw(a->step.klu);
-  mbg__klu_thaw(a->mass.klu);
+  mbg__tree_matrix_thaw(&a->step);
+  mbg__tree_matrix_thaw(&a->mass);
   if (a->penalty) {
     mbg__penalty_thaw(a->penalty);
   }
@@ -209,10 +189,11 @@ done:
 
 /* ---------------------------------------------------------------------- Newton */
 
-double mbg__ali3p_largest(int n, const real *x) {
-  double most = 0;
+mbg__part mbg__ali3p_largest(int n, const real *x) {
+  mbg__part most = 0;
   for (int i = 0; i < n; i++) {
-    most = fabs(re(x[i])) > most || isnan(re(x[i])) ? fabs(re(x[i])) : most;
+    const mbg__part size = fabs(re(x[i]));
+    most = r_where_part((size > most) | isnan(size), size, most);
   }
   return most;
 }
@@ -287,9 +268,16 @@ int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__a
                    advice ? advice : smaller);
 }
 
-/* one iteration; *change: the largest entry of the increment */
+/* x += s d but in the samples that are held */
+static void advance(int n, real *x, real s, const real *d, mbg__answers held) {
+  for (int i = 0; i < n; i++) {
+    x[i] = r_where(held, x[i], x[i] + s * d[i]);
+  }
+}
+
+/* one iteration; *change: the largest entry of the increment; held: samples that stay as they are */
 static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, bool fresh,
-                   bool penalty, double *change) {
+                   bool penalty, mbg__answers held, mbg__part *change) {
   const real s = *to->h * *to->h / 4;
   int err = MBG_OK;
   MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to));
@@ -303,9 +291,9 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
   for (int i = 0; a->rates && i < a->nrow; i++) {
     a->b[a->n + i] = a->rates[i] ? -*to->h / 2 * a->phid[i] : a->b[a->n + i];
   }
-  mbg__klu_solve(a->step.klu, a->b, 1);
-  vn_axpy(a->n, to->D, 1, a->b);
-  vn_axpy(a->nrow, to->lambda, 1 / s, a->b + a->n);
+  mbg__tree_matrix_solve(a->tree, &a->step, a->b, 1);
+  advance(a->n, to->D, 1, a->b, held);
+  advance(a->nrow, to->lambda, 1 / s, a->b + a->n, held);
   *change = mbg__ali3p_largest(a->n, a->b);
   mbg__ali3p_follow(a, from, to);
   a->counts->newton_iterations++;
@@ -315,9 +303,9 @@ done:
 }
 
 /* Newton with a kept matrix converges linearly: the error after a change c at the rate r is c r/(1 - r) */
-static bool is_small(double change, double last, double size) {
-  const double rate = change / last, left = rate < 1 ? change * rate / (1 - rate) : change;
-  return left <= 1e-15 * (1e-2 + size) || (change >= 0.5 * last && last < 1e-11);
+static mbg__answers is_small(mbg__part change, mbg__part last, mbg__part size) {
+  const mbg__part rate = change / last, left = r_where_part(rate < 1, change * rate / (1 - rate), change);
+  return (left <= 1e-15 * (1e-2 + size)) | ((change >= 0.5 * last) & (last < 1e-11));
 }
 
 /* of models with late rates by reactions */
@@ -330,29 +318,31 @@ static const char predicted[] =
 static int newton(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real h,
                   bool careful, bool penalty) {
   const int most = penalty ? PENALTY_MAX : NEWTON_MAX;
-  double change = INFINITY, last = INFINITY;
+  mbg__part change = INFINITY, last = INFINITY;
+  mbg__answers held = r_all(false); /* samples that have converged */
   bool fresh = true;
   int err = MBG_OK, it = 0, polish = 0;
   mbg__ali3p_predict(a, from, h, to);
   /* beyond it forces need not have values */
-  const double far = 1e3 * (1 + a->m->size + mbg__ali3p_largest(a->n, to->D));
+  const mbg__part far = 1e3 * (1 + a->m->size + mbg__ali3p_largest(a->n, to->D));
   for (; it < most; it++) {
-    MBG_TRY(iterate(ctx, a, from, to, fresh, penalty, &change));
+    MBG_TRY(iterate(ctx, a, from, to, fresh, penalty, held, &change));
     if (!(change <= far)) {
       break;
     }
-    if (it > 0 && is_small(change, last, mbg__ali3p_largest(a->n, to->D))) {
+    held = it > 0 ? held | is_small(change, last, mbg__ali3p_largest(a->n, to->D)) : held;
+    if (r_every(held)) {
       break;
     }
-    fresh = (it > 0 && change > 0.2 * last) || (careful && change > 1e-6);
+    fresh = (it > 0 && r_other(held, change > 0.2 * last)) || (careful && r_other(held, change > 1e-6));
     last = change;
   }
   if (!(change <= far) || it == most) {
     err = mbg__ali3p_not_converged(ctx, a, to, "Newton", it, change, a->held ? predicted : NULL);
-    goto done;
+    goto MBG__TO(done);
   }
   for (; polish < POLISH; polish++) {
-    MBG_TRY(iterate(ctx, a, from, to, polish == 0, penalty, &change));
+    MBG_TRY(iterate(ctx, a, from, to, polish == 0, penalty, r_all(false), &change));
   }
   if (a->m->nturn > 0) {
     MBG_TRY(mbg__ali3p_evaluate_near(ctx, a, to)); /* the last increment may have led across half a turn */
@@ -366,7 +356,7 @@ done:
 static int repeat(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to, real h,
                   bool *done) {
   const int mark = mbg__message_mark(ctx);
-  double change = INFINITY;
+  mbg__part change = INFINITY;
   *done = false;
   if (!a->solved || !a->solved(a->repeated, re(*from->t + h), a->known)) {
     return MBG_OK;
@@ -379,7 +369,7 @@ static int repeat(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, 
     to->lambda[i] = a->known[a->n + i];
   }
   mbg__ali3p_follow(a, from, to);
-  int err = iterate(ctx, a, from, to, true, false, &change);
+  int err = iterate(ctx, a, from, to, true, false, r_all(false), &change);
   if (err == MBG_OK && a->m->nturn > 0) {
     err = mbg__ali3p_evaluate_near(ctx, a, to);
   }
@@ -403,6 +393,7 @@ static int solve(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, c
   for (int again = 0; again < (a->nrow > 0 ? 2 : 1); again++) {
     if (err == MBG_ERROR_SINGULAR || err == MBG_ERROR_CONVERGENCE) {
       mbg__message_rewind(ctx, mark);
+      r_diverge_all(); /* eps is that of the first run */
       err = newton(ctx, a, from, to, h, again == 0, again == 1);
     }
   }
@@ -415,7 +406,7 @@ static int solve(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, c
 static void project(mbg__ali3p *a, const real *c, const real *from, real *to, real *multipliers) {
   memset(a->b, 0, (size_t)a->n * sizeof(real));
   vn_scale(a->nrow, a->b + a->n, -1, c);
-  mbg__klu_solve(a->mass.klu, a->b, 1);
+  mbg__tree_matrix_solve(a->tree, &a->mass, a->b, 1);
   a->counts->solves++;
   vn_add(a->n, to, from, a->b);
   vn_copy(a->nrow, multipliers, a->b + a->n);
@@ -461,7 +452,6 @@ static int projections(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n
   mbg__tree_residual(a->tree, NULL, NULL, a->phid, NULL);
   MBG_TRY(check_dropped(ctx, a, n));
   MBG_TRY(a->oblique ? factor_oblique(ctx, a, n) : mbg__ali3p_factor_mass(ctx, a, n, false));
-  mbg__ali3p_kept_add(a);
   if (a->penalty) {
     mbg__ali3p_polish(a, n);
   }
@@ -499,7 +489,6 @@ static int step(mbg_context *ctx, void *user, const void *block, real h, void *t
   int err = MBG_OK;
   a->ended = NAN;
   MBG_TRY(mbg__ali3p_solve(ctx, a, block, h, to_block));
-  mbg__ali3p_kept_add_step(a);
   MBG_TRY(projections(ctx, a, &to));
   MBG_TRY(states(ctx, a, &to));
 done:
@@ -515,8 +504,12 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   mbg__ali3p *a = user;
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
   const mbg__tree_state s = recorded(a, &n);
-  const int npose = mbg__march_nodes(a->march)->npose;
+  const mbg__nodes *nodes = mbg__march_nodes(a->march);
+  const int npose = nodes->npose;
   int err = MBG_OK;
+  if (nodes->nnode > 0) {
+    mbg__ali3p_kept_add(a, re(*n.h) > 0);
+  }
   if (a->nused + npose == 0) {
     return MBG_OK;
   }
@@ -546,7 +539,7 @@ static mbg__state bodies_at(mbg_context *ctx, void *user, const void *block) {
   const mbg__ali3p_node n = mbg__ali3p_view(a, block);
   const mbg__tree_state s = recorded(a, &n);
   const int err = mbg__tree_update(ctx, a->tree, &s); /* a node of a run; record tells what is wrong there */
-  a->ended = err < 0 || mbg__events_disturb(a->events) ? NAN : re(*n.t);
+  a->ended = err < 0 || mbg__events_disturb(a->events) ? (double)NAN : (double)re(*n.t);
   return mbg__tree_bodies(a->tree);
 }
 
@@ -572,5 +565,25 @@ done:
   return err;
 }
 
+/* by the formulas of a step of this length, with accelerations between those of both ends; the projections grow */
+static void inside(void *user, const void *from_block, const void *to_block, double length, void *block) {
+  const mbg__ali3p *a = user;
+  const mbg__ali3p_node from = mbg__ali3p_view(a, from_block), to = mbg__ali3p_view(a, to_block);
+  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
+  const real x = length / *to.h;
+  *n.t = *from.t + length;
+  *n.h = length;
+  vn_copy(a->nrow, n.lambda, to.lambda);
+  memcpy(n.turns, to.turns, (size_t)a->m->nturn * sizeof(int));
+  for (int i = 0; i < a->n; i++) {
+    n.as[i] = from.a[i] + x * (to.as[i] - from.a[i]);
+    n.ws[i] = from.w[i] + length / 2 * (from.a[i] + n.as[i]);
+    n.D[i] = length / 2 * (from.w[i] + n.ws[i]);
+    n.a[i] = n.as[i] + x * (to.a[i] - to.as[i]);
+    n.w[i] = n.ws[i] + x * x * (to.w[i] - to.ws[i]);
+  }
+  mbg__tree_move(a->tree, from.E, n.D, n.E);
+}
+
 const mbg__march_method mbg__ali3p_method = {
-    .begin = begin, .step = step, .record = record, .state = bodies_at, .restart = restart};
+    .begin = begin, .step = step, .record = record, .state = bodies_at, .restart = restart, .inside = inside};

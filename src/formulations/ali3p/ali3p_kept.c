@@ -8,6 +8,9 @@ static const double MOST = 64e6; /* bytes of each kind without a limit of memory
 /* before every copy: whether there is one */
 enum { HEAD = 16 };
 
+/* places beyond the steps of the grid, for nodes of events */
+enum { MORE = 16 };
+
 static char *slot(const mbg__ali3p_kept *k, int i) { return k->block + (size_t)i * k->bytes; }
 
 static void clear(mbg__ali3p *a, mbg__ali3p_kept *k) {
@@ -20,7 +23,9 @@ void mbg__ali3p_kept_clear(mbg__ali3p *a) {
   clear(a, &a->kept_step);
 }
 
-static size_t slot_bytes(const mbg__klu *klu) { return HEAD + (mbg__klu_bytes(klu) + 15) / 16 * 16; }
+static size_t slot_of(size_t bytes) { return HEAD + (bytes + 15) / 16 * 16; }
+
+static size_t slot_bytes(const mbg__tree_matrix *x) { return slot_of(mbg__tree_matrix_bytes(x)); }
 
 /* the room of `room` steps, so that none of them asks for memory */
 static void take_room(mbg__ali3p *a, mbg__ali3p_kept *k, int room, size_t bytes) {
@@ -39,70 +44,75 @@ static void take_room(mbg__ali3p *a, mbg__ali3p_kept *k, int room, size_t bytes)
   a->counts->bytes += (double)k->room * (double)k->bytes;
 }
 
+/* two more nodes for each event that there is room for */
+static int places(const mbg__ali3p *a) {
+  const int steps = mbg__march_planned(a->march);
+  return a->events && steps > 0 ? steps + steps / 8 + MORE : steps;
+}
+
 static int room_for(const mbg__ali3p *a, double left, size_t bytes) {
   const double most = floor(fmax(0, left) / (double)bytes);
-  const int steps = mbg__march_steps(a->march);
+  const int steps = places(a);
   return most < steps ? (int)most : steps;
 }
 
 /* after the first factorization of a run */
 void mbg__ali3p_kept_begin(mbg__ali3p *a) {
-  const size_t bytes = slot_bytes(a->mass.klu);
-  const bool on = a->nrow > 0 && !a->oblique && !a->events; /* events try steps */
+  const size_t bytes = slot_bytes(&a->mass);
+  const bool on = a->nrow > 0 && !a->oblique;
   take_room(a, &a->kept, on ? room_for(a, fmin(MOST, mbg__march_left(a->march)), bytes) : 0, bytes);
   a->kept_step.on = a->kept_step.wanted = false;
   a->kept_step.pending = true;
 }
 
-static void add(mbg__ali3p_kept *k, const mbg__klu *klu, bool good) {
+static void add(mbg__ali3p_kept *k, const mbg__tree_matrix *x, bool good) {
   if (k->on && k->count < k->room) {
     char *at = slot(k, k->count++);
-    *(bool *)at = good && mbg__klu_keep(klu, at + HEAD);
+    *(bool *)at = good && mbg__tree_matrix_keep(x, at + HEAD);
   }
 }
-
-void mbg__ali3p_kept_add(mbg__ali3p *a) { add(&a->kept, a->mass.klu, true); }
 
 /* after the first step, which chooses pivots. Whether passes use Newton's factors depends on the run, not on the limit
    of memory. */
 static void begin_step(mbg__ali3p *a) {
   mbg__ali3p_kept *k = &a->kept_step;
-  const size_t bytes = slot_bytes(a->step.klu);
+  const size_t bytes = slot_bytes(&a->step);
   const double used = (double)a->kept.room * (double)a->kept.bytes, left = mbg__march_left(a->march) - used;
-  const bool wanted = !MBG__TWIN && !a->events && !a->penalty && !a->oblique && !a->rates &&
-                      (double)bytes * mbg__march_steps(a->march) <= MOST;
+  const bool wanted = !MBG__TWIN && !a->penalty && !a->oblique && !a->rates && places(a) > 0 &&
+                      (double)slot_of(mbg__tree_matrix_bytes(&a->step) / MBG__SAMPLES) * places(a) <= MOST;
   take_room(a, k, wanted ? room_for(a, left, bytes) : 0, bytes);
   k->wanted = wanted;
   k->pending = false;
 }
 
-void mbg__ali3p_kept_add_step(mbg__ali3p *a) {
-  if (a->kept_step.pending) {
+void mbg__ali3p_kept_add(mbg__ali3p *a, bool step) {
+  if (a->kept_step.pending && step) {
     begin_step(a);
   }
-  add(&a->kept_step, a->step.klu, !a->softened);
+  add(&a->kept, &a->mass, step);
+  add(&a->kept_step, &a->step, step && !a->softened);
 }
 
 void mbg__ali3p_kept_end(mbg__ali3p *a) { a->kept.on = a->kept_step.on = a->kept_step.pending = false; }
 
-static bool recall(const mbg__ali3p_kept *k, int i, mbg__klu *klu) {
+static bool recall(const mbg__ali3p_kept *k, int i, mbg__tree_matrix *x) {
   const char *at = i > 0 && i <= k->count ? slot(k, i - 1) : NULL;
   if (!at || !*(const bool *)at) {
     return false;
   }
-  mbg__klu_recall(klu, at + HEAD);
+  mbg__tree_matrix_recall(x, at + HEAD);
   return true;
 }
 
 int mbg__ali3p_factor_again(mbg_context *ctx, mbg__ali3p *a, int i, const mbg__ali3p_node *n) {
-  return recall(&a->kept, i, a->mass.klu) ? MBG_OK : mbg__ali3p_factor_mass(ctx, a, n, false);
+  return recall(&a->kept, i, &a->mass) ? MBG_OK : mbg__ali3p_factor_mass(ctx, a, n, false);
 }
 
 int mbg__ali3p_newton_factors(mbg_context *ctx, mbg__ali3p *a, int i, double h, void *scratch, bool *near) {
   const void *block;
   int err = MBG_OK;
   *near = a->kept_step.wanted;
-  if (!*near || recall(&a->kept_step, i, a->step.klu)) {
+  if (!*near || recall(&a->kept_step, i, &a->step)) {
     return MBG_OK;
   }
   MBG_TRY(mbg__march_restore(ctx, a->march, i - 1, &block));

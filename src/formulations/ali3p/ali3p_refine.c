@@ -65,49 +65,59 @@ static void subtract(mbg__ali3p_refine *f, const mbg__ali3p_node *node, int nc) 
   }
 }
 
-static double ratio(int n, const real *d, const real *x) {
-  const double size = mbg__ali3p_largest(n, d);
-  return size > 0 ? size / mbg__ali3p_largest(n, x) : size;
+static mbg__part ratio(int n, const real *d, const real *x) {
+  const mbg__part size = mbg__ali3p_largest(n, d);
+  return r_where_part(size > 0, size / mbg__ali3p_largest(n, x), size);
 }
 
 /* largest change of a column, of its two parts relative to their own size */
-static double change(const mbg__ali3p_refine *f, int nc) {
+static mbg__part change(const mbg__ali3p_refine *f, int nc) {
   const int n = f->a->n, rows = f->a->nrow;
-  double most = 0;
+  mbg__part most = 0;
   for (int c = 0; c < nc; c++) {
     const real *d = f->d + c * (n + rows), *x = f->x + c * (n + rows);
-    const double now = fmax(ratio(n, d, x), ratio(rows, d + n, x + n));
-    most = now <= most ? most : now;
+    const mbg__part now = fmax(ratio(n, d, x), ratio(rows, d + n, x + n));
+    most = r_where_part(now <= most, most, now);
   }
   return most;
 }
 
 static void solve(mbg__ali3p_refine *f, int nc, real *x) {
-  mbg__klu_solve_T(f->a->step.klu, x, nc);
+  mbg__tree_matrix_solve_T(f->a->tree, &f->a->step, x, nc);
   f->a->counts->solves += nc;
 }
 
-bool mbg__ali3p_refine_T(mbg__ali3p_refine *f, const mbg__ali3p_node *node, int nc, real *X) {
+static mbg__answers opposite(mbg__answers a) { return r_where_part(a, 1, 0) == 0; }
+
+mbg__answers mbg__ali3p_refine_T(mbg__ali3p_refine *f, const mbg__ali3p_node *node, int nc, real *X, int *residuals) {
   const int all = nc * (f->a->n + f->a->nrow);
-  double last = 1;
+  mbg__part last = 1;
+  mbg__answers found = r_all(false), lost = r_all(false);
   vn_copy(all, f->x, X);
   vn_copy(all, f->r, X);
   solve(f, nc, f->x);
   vn_copy(all, f->d, f->x);
-  for (int k = 0; k < MOST; k++) {
+  *residuals = 0;
+  for (int k = 0; k < MOST && !r_every(found | lost); k++) {
+    ++*residuals;
     subtract(f, node, nc);
     vn_copy(all, f->d, f->r);
     solve(f, nc, f->d);
-    const double now = change(f, nc);
-    vn_axpy(all, f->x, 1, f->d);
-    if (now * now <= 1e-17 * last) { /* the next increment would be less than rounding */
-      vn_copy(all, X, f->x);
-      return true;
+    const mbg__part now = change(f, nc);
+    for (int i = 0; i < all; i++) {
+      f->x[i] = r_where(found, f->x[i], f->x[i] + f->d[i]);
     }
-    if (!(now < 0.1 * last)) {
-      return false;
-    }
+    found = found | (opposite(lost) & (now * now <= 1e-17 * last)); /* the next increment would be less than rounding */
+    lost = lost | opposite(found | (now < 0.1 * last));
     last = now;
   }
-  return false;
+  mbg__ali3p_refined(f, found, nc, X);
+  return found;
+}
+
+void mbg__ali3p_refined(const mbg__ali3p_refine *f, mbg__answers found, int nc, real *X) {
+  const int all = nc * (f->a->n + f->a->nrow);
+  for (int i = 0; r_some(found) && i < all; i++) {
+    X[i] = r_where(found, f->x[i], X[i]);
+  }
 }

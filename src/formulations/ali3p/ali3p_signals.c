@@ -56,7 +56,7 @@ int mbg__ali3p_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, 
 
 static bool any(int n, const real *x) {
   for (int i = 0; i < n; i++) {
-    if (x[i] != 0) {
+    if (r_some(x[i] != 0)) {
       return true;
     }
   }
@@ -140,7 +140,7 @@ int mbg__ali3p_seeds_at(mbg_context *ctx, mbg__ali3p_seeds *s, const mbg__ali3p_
   for (size_t c = 0; c < nc; c++) {
     for (int k = 0; k < a->nused; k++) {
       const real weight = seed[c * (size_t)a->nused + (size_t)k];
-      if (weight != 0) {
+      if (r_some(weight != 0)) {
         mbg__system_signal_pull(a->sys, a->used[k], weight, s->g[0] + c * nw, s->g[1] + c * nw, s->g[2] + c * nw,
                                 s->gl + c * nr, gattr + c * na);
       }

@@ -125,7 +125,7 @@ static void right_sides(tangent *s, const real *dw, const real *da, const real *
 }
 
 static void solve(tangent *s, mbg__tree_matrix *matrix) {
-  mbg__klu_solve(matrix->klu, s->X, s->np);
+  mbg__tree_matrix_solve(s->a->tree, matrix, s->X, s->np);
   s->a->counts->solves += s->np;
 }
 

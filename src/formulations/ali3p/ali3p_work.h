@@ -59,10 +59,10 @@ typedef struct mbg__formulation_work {
   bool *hard;            /* rows that follow time                               (rows) */
   bool *late;            /* states with late rates that are corrected after a step, NULL: there are none   (n) */
   real *held;            /* late rates by reactions, else NULL: a_S at the start of the step               (n) */
-  double *eps;           /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
+  mbg__part *eps;        /* diag(Phi_z M^-1 Phi_z^T)/kappa                      (rows) */
   double alpha;          /* augmented: penalty of all rows, 0: 4/(h^2 eps) */
   double varsigma;       /* projections with 1/(varsigma alpha) instead of eps, 0: not */
-  double *softness;      /* the former                                     (rows) */
+  mbg__part *softness;   /* the former                                     (rows) */
   mbg__penalty *penalty; /* of the augmented iteration, NULL: saddle point */
   mbg__tree_matrix step, mass;
   bool softened;                                             /* the step's factors are those of soft rows */
@@ -109,10 +109,10 @@ int mbg__ali3p_at_start(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *
 int mbg__ali3p_factor_step(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty);
 int mbg__ali3p_factor_mass(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool exact);
 
-/* ali3p_kept.c: a run begins after its first factorization of the mass matrix, adds those of its steps, and ends. */
+/* ali3p_kept.c: a run begins after its first factorization of the mass matrix, adds those of each further node, by the
+   step made last or (step false) without one, and ends. */
 void mbg__ali3p_kept_begin(mbg__ali3p *a);
-void mbg__ali3p_kept_add(mbg__ali3p *a);
-void mbg__ali3p_kept_add_step(mbg__ali3p *a);
+void mbg__ali3p_kept_add(mbg__ali3p *a, bool step);
 void mbg__ali3p_kept_end(mbg__ali3p *a);
 void mbg__ali3p_kept_clear(mbg__ali3p *a);
 /* Factors of the projections of step i, which led to node n. */
@@ -130,7 +130,7 @@ void mbg__ali3p_predict(const mbg__ali3p *a, const mbg__ali3p_node *from, real h
 void mbg__ali3p_follow(const mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to);
 /* A step without its projections: Newton, or the augmented iteration. */
 int mbg__ali3p_solve(mbg_context *ctx, mbg__ali3p *a, const void *from, real h, void *to);
-double mbg__ali3p_largest(int n, const real *x);
+mbg__part mbg__ali3p_largest(int n, const real *x);
 /* who: of the iteration; advice NULL: a smaller step. */
 int mbg__ali3p_not_converged(mbg_context *ctx, const mbg__ali3p *a, const mbg__ali3p_node *to, const char *who,
                              int iterations, double change, const char *advice);
@@ -140,7 +140,7 @@ int mbg__penalty_create(mbg_context *ctx, mbg__ali3p *a);
 void mbg__penalty_thaw(mbg__penalty *p);
 void mbg__penalty_destroy(mbg__penalty *p);
 /* Penalty of a row that is not a driver's. */
-double mbg__ali3p_alpha(const mbg__ali3p *a, int row, double h);
+mbg__part mbg__ali3p_alpha(const mbg__ali3p *a, int row, double h);
 /* The step by the augmented iteration; E1 at its end. */
 int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from, const mbg__ali3p_node *to,
                          real h);
@@ -148,11 +148,13 @@ int mbg__ali3p_augmented(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node 
 void mbg__ali3p_polish(mbg__ali3p *a, const mbg__ali3p_node *n);
 
 /* ali3p_refine.c: X <- S^-T X, nc <= MBG__LANES columns of n + rows, by factors of a matrix near S and residuals with S
-   itself. The tree is at the step to n. False: it converges slowly, and X is as it was. */
+   itself. The tree is at the step to n. False: it converges slowly, and X is as it was. residuals: how many it took. Of
+   samples that differ, those found go back into X by mbg__ali3p_refined, when X has the solutions of the others. */
 typedef struct mbg__ali3p_refine mbg__ali3p_refine;
 int mbg__ali3p_refine_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, mbg__tree_lanes *lanes,
                              mbg__ali3p_refine **out);
-bool mbg__ali3p_refine_T(mbg__ali3p_refine *f, const mbg__ali3p_node *n, int nc, real *X);
+mbg__answers mbg__ali3p_refine_T(mbg__ali3p_refine *f, const mbg__ali3p_node *n, int nc, real *X, int *residuals);
+void mbg__ali3p_refined(const mbg__ali3p_refine *f, mbg__answers found, int nc, real *X);
 
 /* ali3p_states.c: states beside rows. Their entries of a vector (n): copied, added; their accelerations at the
    projected rates. */

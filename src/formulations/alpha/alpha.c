@@ -110,7 +110,7 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   } else {
     MBG_TRY(mbg__alpha_rates_create(ctx, a));
   }
-  MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FRESH, &a->initial));
+  MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->initial));
   MBG_TRY(mbg__rotors_find(ctx, a, plan->index != 2 && !plan->events));
   MBG_TRY(plan->events ? check_events(ctx, a, plan) : MBG_OK);
   MBG_TRY(mbg__alpha_guard_create(ctx, a));

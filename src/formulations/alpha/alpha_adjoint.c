@@ -19,10 +19,10 @@
      hb = -b_x.(T^T xi) - b_v.sig + g.(al - vd)/h_old          (b_x, b_v: alpha_tangent.c; h_oldb likewise)
 
    and by the time of a node what pulls add to the attribute `clock`. A step that ends at a guard has one more column,
-   the guard's, whose multiple kap makes the sum of both vanish:
-     kap = (hb + t1b + tb)/(hg + tg + g_t)        all multipliers -= kap those of the guard */
+   the guard's; kap times it makes the sum of both vanish, kap = (hb + t1b + tb)/(hg + tg + g_t). */
 #include "event/event.h"
 #include "formulations/alpha/alpha_work.h"
+#include "system/system_lanes.h"
 
 #include <string.h>
 
@@ -55,9 +55,10 @@ typedef struct {
   real *fl;                /* seed of the multipliers            (nrow) */
   real *X;                 /* right-hand sides and solutions     (n x nc, n of the stepper) */
   real *keep;              /* bw, bv, bd of all criteria         (3 nw x nc) */
-  real *mu, *nu, *kappa;   /* kappa: index 2 or rates, else NULL (nw, nrow, nrow) */
+  mbg__lanes_block *block; /* columns side by side, NULL: there is one */
+  real *mu, *nu, *kappa;   /* kappa: index 2 or rates, else NULL (nw, nrow, nrow, MBG__LANES columns) */
   real *bh;                /* index 2: into bw by the increment that follows   (nw x nc) */
-  real *rest;              /* bars of rotors while others are pulled   (nrotor x 18) */
+  real *rest;              /* bars of rotors while others are pulled   (nrotor x 18, MBG__LANES columns) */
   real *bc;                /* of points of rotors                (3 nrotor x nc) */
 } adjoint;
 
@@ -88,20 +89,20 @@ static int create(mbg_context *ctx, adjoint *s) {
     s->impulse = MBG_TAKE(&s->arena, real, nc);
     s->after = mbg__arena_take(&s->arena, 1, mbg__alpha_node_bytes(s->a));
   }
-  s->mu = MBG_TAKE(&s->arena, real, nw);
-  s->nu = MBG_TAKE(&s->arena, real, m->nrow);
-  s->rest = MBG_TAKE(&s->arena, real, 18 * s->a->nrotor);
+  s->mu = MBG_TAKE(&s->arena, real, MBG__LANES * nw);
+  s->nu = MBG_TAKE(&s->arena, real, MBG__LANES * (size_t)m->nrow);
+  s->rest = MBG_TAKE(&s->arena, real, MBG__LANES * 18 * s->a->nrotor);
   s->bc = MBG_TAKE(&s->arena, real, 3 * (size_t)s->a->nrotor * nc);
-  if (s->a->rates) {
-    s->kappa = MBG_TAKE(&s->arena, real, m->nrow);
+  if (s->a->rates || s->a->index2) {
+    s->kappa = MBG_TAKE(&s->arena, real, MBG__LANES * (size_t)m->nrow);
   }
   if (s->a->index2) {
     s->eta = MBG_TAKE(&s->arena, real, m->nrow);
-    s->kappa = MBG_TAKE(&s->arena, real, m->nrow);
     s->bh = MBG_TAKE(&s->arena, real, nw * nc);
   }
-  const int err = mbg__arena_check(ctx, &s->arena);
-  return err < 0 ? err : mbg__alpha_near_create(ctx, &s->arena, s->a, (int)nc, &s->near);
+  int err = mbg__arena_check(ctx, &s->arena);
+  err = err < 0 || nc == 1 ? err : mbg__lanes_block_create_large(ctx, &s->arena, s->a->sys, &s->block);
+  return err < 0 ? err : mbg__alpha_near_create(ctx, &s->arena, s->a, s->ncrit, s->block, &s->near);
 }
 
 /* ---------------------------------------------------------------------- one criterion at one node */
@@ -234,53 +235,53 @@ static void right_side(adjoint *s, int c, const mbg__alpha_node *node) {
   }
 }
 
-static void take_solution(adjoint *s, int c, real h) {
+/* X of criterion c as weights of the equations, the q-th of a block */
+static mbg__block_weights take_solution(adjoint *s, int c, int q, real h) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
-  real *x = s->X + (size_t)c * (size_t)a->n;
+  const size_t nrow = (size_t)m->nrow;
+  real *x = s->X + (size_t)c * (size_t)a->n, *mu = s->mu + (size_t)q * (size_t)m->nw, *nu = s->nu + (size_t)q * nrow;
+  real *kappa = s->kappa ? s->kappa + (size_t)q * nrow : NULL;
   for (int i = 0; a->index2 && i < m->nrow; i++) {
-    s->kappa[i] = a->rank->keep[i] ? h * x[a->atE + i] : 0;
+    kappa[i] = a->rank->keep[i] ? h * x[a->atE + i] : 0;
   }
-  memmove(x + m->nv, x + a->atL, (size_t)m->nrow * sizeof(real));
-  mbg__scatter(m, a->rank->keep, a->c.beta * h * h, x, s->mu, s->nu);
+  memmove(x + m->nv, x + a->atL, nrow * sizeof(real));
+  mbg__scatter(m, a->rank->keep, a->c.beta * h * h, x, mu, nu);
   if (a->rates) {
-    mbg__alpha_rates_pull(a, h, s->nu, s->kappa, s->psi_a + (size_t)c * (size_t)m->na);
+    mbg__alpha_rates_pull(a, h, nu, kappa, s->psi_a + (size_t)c * (size_t)m->na);
   }
-}
-
-/* bars += (K, C, M)^T mu + (B, 0, 0)^T nu, in the variables of nodes */
-static void add_pull(adjoint *s, int c, real *w, real *v, real *vd, real *ga) {
-  const mbg__alpha *a = s->a;
-  real *bars[3] = {w, v, vd};
-  for (int i = 0; i < a->nrotor; i++) {
-    for (int k = 0; k < 3; k++) {
-      v6_copy(s->rest + 18 * i + 6 * k, bars[k] + a->rotors[i].off);
-      v6_zero(bars[k] + a->rotors[i].off);
-    }
-  }
-  mbg__system_pull(a->sys, s->mu, s->nu, s->kappa, NULL, w, v, vd, NULL, ga);
-  mbg__rotors_pull_twist(a, 1, v, vd, point(s, c));
-  mbg__rotors_pull(a, w, v, vd);
-  for (int i = 0; i < a->nrotor; i++) {
-    for (int k = 0; k < 3; k++) {
-      v6_axpy(bars[k] + a->rotors[i].off, 1, s->rest + 18 * i + 6 * k);
-    }
-  }
+  return (mbg__block_weights){.z = mu, .mu = nu, .nu = kappa};
 }
 
 /* xi = -bw - K^T mu - B^T nu, sig = -bv - C^T mu, tau = (M mu + bd)/(1-af) */
-static void leave(adjoint *s, int c, real *ga) {
+static void leave(adjoint *s, int c, const real *b) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const size_t nw = (size_t)m->nw;
-  real *b = s->keep + 3 * nw * (size_t)c;
   real *xi = s->xi + (size_t)c * nw, *sig = s->sig + (size_t)c * nw, *tau = s->tau + (size_t)c * nw;
-  add_pull(s, c, b, b + nw, b + 2 * nw, ga);
   for (int i = 0; i < m->nw; i++) {
     const bool is_free = m->dof[i] >= 0;
     xi[i] = -b[i]; /* masked components too: a frame may depend on parameters outside its motions */
     sig[i] = is_free ? -b[nw + (size_t)i] : 0;
     tau[i] = is_free ? b[2 * nw + (size_t)i] / (1 - a->c.af) : 0;
+  }
+}
+
+/* bars += (K, C, M)^T mu + (B, 0, 0)^T nu of criteria first, first + 1, ... */
+static void leave_block(adjoint *s, int first, int count, real h) {
+  const size_t nw = (size_t)s->a->m->nw;
+  mbg__block_weights x[MBG__LANES];
+  mbg__block_sums g[MBG__LANES];
+  for (int q = 0; q < count; q++) {
+    real *b = s->keep + 3 * nw * (size_t)(first + q);
+    x[q] = take_solution(s, first + q, q, h);
+    g[q] = (mbg__block_sums){.w = b, .v = b + nw, .vd = b + 2 * nw, .a = attributes_of(s, first + q)};
+    mbg__rotors_put_aside(s->a, g[q].w, g[q].v, g[q].vd, s->rest + 18 * q * s->a->nrotor);
+  }
+  mbg__system_pull_block(s->a->sys, s->block, count, x, g);
+  for (int q = 0; q < count; q++) {
+    mbg__rotors_take_back(s->a, g[q].w, g[q].v, g[q].vd, s->rest + 18 * q * s->a->nrotor, point(s, first + q));
+    leave(s, first + q, g[q].w);
   }
 }
 
@@ -354,12 +355,11 @@ static void subtract(size_t n, real *x, real c, const real *y) {
 }
 
 /* the guard's column makes the sum of all derivatives by the time of the event vanish */
-static void meet_guard(adjoint *s, const mbg__alpha_node *node) {
+static void meet_guard(adjoint *s) {
   const mbg_model *m = s->a->m;
   const size_t nw = (size_t)m->nw, na = (size_t)m->na;
   const int g = s->ncrit;
   const real all = s->hb[g] + s->tb[g];
-  (void)node;
   for (int c = 0; c < s->ncrit; c++) {
     const real kap = (s->hb[c] + s->tb[c]) / all;
     real *ofs[] = {s->xi, s->sig, s->tau};
@@ -378,11 +378,16 @@ static void by_length(adjoint *s, const mbg__alpha_node *node) {
   if (!s->a->events || s->first || s->after_event) {
     return;
   }
+  if (!moves) {
+    vn_zero(s->ncrit, s->hb);
+    vn_zero(s->ncrit, s->tb);
+    return;
+  }
   for (int c = 0; c < s->ncrit + (s->guarded >= 0); c++) {
-    s->hb[c] = moves ? s->h_late[c] + length_bar(s, c, node) : 0;
+    s->hb[c] = s->h_late[c] + length_bar(s, c, node);
   }
   if (s->guarded >= 0) {
-    meet_guard(s, node);
+    meet_guard(s);
   } else if (s->timed >= 0) {
     for (int c = 0; c < s->ncrit; c++) {
       attributes_of(s, c)[s->timed] += s->hb[c] + s->tb[c];
@@ -393,32 +398,31 @@ static void by_length(adjoint *s, const mbg__alpha_node *node) {
   }
 }
 
-/* derivatives by the time of the node: what pulls left at the clock, and (it moves) by weights of criteria */
-static void by_time(adjoint *s, bool moves) {
-  for (int c = 0; s->a->events && c < s->nc; c++) {
+static void take_clock(adjoint *s, int nc) {
+  for (int c = 0; c < nc; c++) {
     real *clock = attributes_of(s, c) + s->a->m->clock;
     s->tb[c] += *clock;
     *clock = 0;
-    if (moves && c < s->ncrit) {
-      s->tb[c] += mbg__seed_time(&s->seeds[c], mbg__march_nodes(s->a->march), s->node);
-    }
   }
 }
 
-/* ... of an event itself */
-static void by_time_only(adjoint *s) {
-  for (int c = 0; c < s->ncrit; c++) {
-    real *clock = attributes_of(s, c) + s->a->m->clock;
-    s->tb[c] += *clock;
-    *clock = 0;
+/* derivatives by the time of the node: what pulls left at the clock, and (it moves) by weights of criteria */
+static void by_time(adjoint *s, bool moves) {
+  const int nc = s->a->events ? s->nc : 0;
+  take_clock(s, nc);
+  for (int c = 0; moves && c < nc && c < s->ncrit; c++) {
+    s->tb[c] += mbg__seed_time(&s->seeds[c], mbg__march_nodes(s->a->march), s->node);
   }
+}
+
+static const mbg__event *event_there(const adjoint *s) {
+  return s->a->events ? mbg__events_which(s->a->events, mbg__march_fires(s->a->march, s->node)) : NULL;
 }
 
 /* which event the step to the present node ends at */
 static void look_ahead(adjoint *s) {
   const mbg__alpha *a = s->a;
-  const int fires = a->events ? mbg__march_fires(a->march, s->node) : -1;
-  const mbg__event *e = fires >= 0 ? &a->m->events[mbg__events_firings(a->events)[fires].event] : NULL;
+  const mbg__event *e = event_there(s);
   s->guard = e ? e->guard : -1;
   s->nc = s->ncrit + (s->guard >= 0);
   s->start_moves = a->events && s->node > 0 && mbg__march_fired(a->march, s->node - 1) >= 0;
@@ -430,9 +434,7 @@ static void look_ahead(adjoint *s) {
 
 /* after the step to the present node: what its start needs */
 static void look_back(adjoint *s) {
-  const mbg__alpha *a = s->a;
-  const int fires = a->events ? mbg__march_fires(a->march, s->node) : -1;
-  const mbg__event *e = fires >= 0 ? &a->m->events[mbg__events_firings(a->events)[fires].event] : NULL;
+  const mbg__event *e = event_there(s);
   s->guarded = e ? e->guard : -1;
   s->timed = e ? e->at : -1;
 }
@@ -460,9 +462,8 @@ static int back(mbg_context *ctx, adjoint *s, mbg__alpha_node at) {
     keep_bars(s, c);
   }
   MBG_TRY(mbg__alpha_near_solve_T(ctx, a, near ? s->near : NULL, node, s->X, s->nc));
-  for (int c = 0; c < s->nc; c++) {
-    take_solution(s, c, *node->h);
-    leave(s, c, attributes_of(s, c));
+  for (int c = 0; c < s->nc; c += MBG__LANES) {
+    leave_block(s, c, s->nc - c < MBG__LANES ? s->nc - c : MBG__LANES, *node->h);
   }
   by_time(s, a->events && mbg__march_fires(a->march, s->node) >= 0);
   look_back(s);
@@ -546,7 +547,7 @@ static int event(mbg_context *ctx, adjoint *s, int firing, const mbg__alpha_node
   }
   const mbg__state before = mbg__alpha_state(a, from);
   MBG_TRY(mbg__events_pull(ctx, a->events, firing, &before, s->ncrit, s->impulse, s->xi, s->sig, s->psi_a));
-  by_time_only(s);
+  take_clock(s, s->ncrit);
   s->after_event = true;
   s->first = false;
 done:

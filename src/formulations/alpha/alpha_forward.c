@@ -1,5 +1,4 @@
 /* The step (theory 4, section 4), the first node, and the signals at nodes. */
-#include "event/event.h"
 #include "formulations/alpha/alpha_work.h"
 #include "model/body_label.h"
 
@@ -130,7 +129,7 @@ static int factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *
   int err = MBG_OK;
   MBG_TRY(evaluate(ctx, a, node, early));
   MBG_TRY(mbg__system_linearize(ctx, a->sys));
-  assemble(a);
+  assemble(a); /* continuous adjoints use K and C */
   mbg__saddle_clear(&a->initial);
   mbg__saddle_add_K(&a->initial, 1, a->M);
   mbg__saddle_add_rows(&a->initial, a->B, a->B, a->rank->keep, NULL);
@@ -182,8 +181,7 @@ static void go_on(mbg__alpha *a, const mbg__alpha_node *n, const mbg__start_resu
   mbg__rotors_keep(a, n);
 }
 
-/* vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma) at the frames of a node and twists v in body axes; al = vd */
-static int accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v) {
+int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v) {
   const mbg_model *m = a->m;
   int err = MBG_OK;
   memcpy(n->v, v, (size_t)m->nw * sizeof(real));
@@ -218,9 +216,10 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
   memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));
   *n->guessed = 0;
-  MBG_TRY(accelerate(ctx, a, n, start->v));
-  /* the first step chooses the pivots of the run */
+  /* the start and the first step choose the pivots of the run */
+  mbg__klu_thaw(a->initial.klu);
   mbg__klu_thaw(a->klu);
+  MBG_TRY(mbg__alpha_accelerate(ctx, a, n, start->v));
   mbg__alpha_kept_begin(a);
   go_on(a, n, start);
 done:
@@ -538,7 +537,7 @@ static int record(mbg_context *ctx, void *user, const void *block, real *y) {
   const mbg__state state = mbg__alpha_state(a, &n);
   const int npose = mbg__march_nodes(a->march)->npose;
   int err = MBG_OK;
-  if (re(*n.h) > 0) {
+  if (re(*n.h) != 0) {
     mbg__alpha_kept_add(a, &n);
   }
   MBG_TRY(mbg__alpha_guard_step(ctx, a, &n));
@@ -554,29 +553,10 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- events */
-
-static mbg__state state(mbg_context *ctx, void *user, const void *block) {
-  mbg__alpha *a = user;
-  (void)ctx;
-  const mbg__alpha_node n = mbg__alpha_view(a, block);
-  if (re(*n.t) != a->ended || mbg__events_disturb(a->events)) {
-    a->ended = NAN; /* else the system goes on standing at the end of the last step */
-  }
-  return mbg__alpha_state(a, &n);
-}
-
-static int restart(mbg_context *ctx, void *user, const void *from_block, const real *v, void *to_block) {
-  mbg__alpha *a = user;
-  const mbg__alpha_node from = mbg__alpha_view(a, from_block), to = mbg__alpha_view(a, to_block);
-  *to.t = *from.t;
-  *to.h = -1;
-  *to.guessed = 0;
-  a->t_q = a->ended = NAN;
-  memcpy(to.H, from.H, (size_t)a->m->nbody * sizeof(*to.H));
-  memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));
-  return accelerate(ctx, a, &to, v);
-}
-
-const mbg__march_method mbg__alpha_method = {
-    .begin = begin, .step = step, .error = error, .record = record, .state = state, .restart = restart};
+const mbg__march_method mbg__alpha_method = {.begin = begin,
+                                             .step = step,
+                                             .error = error,
+                                             .record = record,
+                                             .state = mbg__alpha_state_for_events,
+                                             .restart = mbg__alpha_restart,
+                                             .inside = mbg__alpha_inside};

@@ -3,14 +3,19 @@
      X <- X + S0^-T (B - S^T X)
 
    The error falls by |S0^-1 (S - S0)| an iteration, which is as small as the correction of the guess: two residuals as
-   a rule instead of factors, each a pull, or for several columns a product with the matrix at the node. The factors of
+   a rule instead of factors, each a pull of all columns side by side, or where they cannot go so a product with the
+   matrix at the node. The factors of
    a run's steps are kept, as many as the limit of memory leaves room for beside the nodes, from the first step on. What
    is not kept is made again, with the same bits, from the node where the step starts. */
 #include "formulations/alpha/alpha_work.h"
+#include "system/system_lanes.h"
 
 #include <string.h>
 
 static const double MOST = 64e6; /* bytes, without a limit of memory */
+
+/* places beyond the steps of the grid, for nodes of events */
+enum { MORE = 16 };
 
 /* With several columns: entries of the factors, per unknown and column, from which on their residuals cost less than a
    factorization. Bytes of an entry, and its place. */
@@ -31,10 +36,11 @@ void mbg__alpha_kept_begin(mbg__alpha *a) {
   a->kept.wanted = a->kept.count = 0;
 }
 
+/* with events: two more nodes for each that there is room for */
 static int steps_in(const mbg__alpha *a, double bytes) {
   const double most = floor(fmax(0, bytes) / (double)a->kept.bytes);
-  const int steps = mbg__march_steps(a->march);
-  return most < steps ? (int)most : steps;
+  const int steps = mbg__march_planned(a->march), all = a->events && steps > 0 ? steps + steps / 8 + MORE : steps;
+  return most < all ? (int)most : all;
 }
 
 /* After the first step, which chooses pivots: the room of all steps, so that no other one asks for memory. Which steps
@@ -43,7 +49,7 @@ static void begin(mbg__alpha *a) {
   mbg__alpha_kept *k = &a->kept;
   const mbg_allocator *of = &a->arena.allocator;
   const size_t bytes = (mbg__klu_bytes(a->klu) + 15) / 16 * 16;
-  const bool suits = !MBG__TWIN && !a->events && !a->index2 && !mbg__rank_close(a->rank);
+  const bool suits = !MBG__TWIN && !a->index2 && !mbg__rank_close(a->rank);
   const bool same = bytes == k->bytes;
   k->pending = false;
   k->bytes = bytes;
@@ -59,7 +65,7 @@ static void begin(mbg__alpha *a) {
 
 void mbg__alpha_kept_add(mbg__alpha *a, const mbg__alpha_node *node) {
   mbg__alpha_kept *k = &a->kept;
-  if (k->pending) {
+  if (k->pending && re(*node->h) > 0) {
     begin(a);
   }
   if (k->count < k->room && *node->guessed) {
@@ -106,48 +112,66 @@ static double change(const mbg__alpha *a, int nc, const real *d, const real *x) 
   return most;
 }
 
-/* d = -S^T x of one column: S^T = [[T^T K^T + gp C^T + bp M^T, T^T B^T], [B, 0]] with its rows scaled, by a pull */
-static void multiply(const mbg__alpha_near *s, const mbg__alpha_node *node, const real *x, real *d) {
+/* d = -(T^T w + gp v + bp vd, lambda) of one column: its sums */
+static void take_product(const mbg__alpha_near *s, const mbg__alpha_node *node, const mbg__block_sums *g, const real *x,
+                         real *d) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   const double h = re(*node->h), scale = a->c.beta * h * h, gp = re(alpha_gp(a, h)), bp = re(alpha_bp(a, h));
-  mbg__scatter(m, a->rank->keep, scale, x, s->mu, s->nu);
-  vn_zero(m->nw, s->w);
-  vn_zero(m->nw, s->v);
-  vn_zero(m->nw, s->vd);
-  vn_zero(m->nrow, s->lambda);
-  mbg__system_pull(a->sys, s->mu, s->nu, NULL, NULL, s->w, s->v, s->vd, s->lambda, NULL);
-  mbg__rotors_pull(a, s->w, s->v, s->vd);
   for (int b = 0; b < m->nbody; b++) {
     const int off = m->bodies[b].voff;
     real Tw[6];
-    m6_mulv_T(Tw, a->T + 36 * b, s->w + off);
+    m6_mulv_T(Tw, a->T + 36 * b, g->w + off);
     for (int i = 0; i < 6; i++) {
       if (m->dof[off + i] >= 0) {
-        d[m->dof[off + i]] = -Tw[i] - gp * s->v[off + i] - bp * s->vd[off + i];
+        d[m->dof[off + i]] = -Tw[i] - gp * g->v[off + i] - bp * g->vd[off + i];
       }
     }
   }
   for (int i = 0; i < m->nrow; i++) {
-    d[m->nv + i] = a->rank->keep[i] ? -s->lambda[i] / scale : -x[m->nv + i];
+    d[m->nv + i] = a->rank->keep[i] ? -g->lambda[i] / scale : -x[m->nv + i];
   }
 }
 
-/* d = X - S^T x of all columns */
-static void residual(const mbg__alpha_near *s, const mbg__alpha_node *node, const real *X) {
-  const int all = s->nc * s->a->n;
+/* d = -S^T x: S^T = [[T^T K^T + gp C^T + bp M^T, T^T B^T], [B, 0]] with its rows scaled, by a pull */
+static void multiply(const mbg__alpha_near *s, const mbg__alpha_node *node, int nc) {
+  const mbg__alpha *a = s->a;
+  const mbg_model *m = a->m;
+  const double h = re(*node->h);
+  mbg__block_weights x[MBG__LANES];
+  mbg__block_sums g[MBG__LANES];
+  for (int c = 0; c < nc; c++) {
+    const int w = c * m->nw, row = c * m->nrow;
+    x[c] = (mbg__block_weights){.z = s->mu + w, .mu = s->nu + row};
+    g[c] = (mbg__block_sums){.w = s->w + w, .v = s->v + w, .vd = s->vd + w, .lambda = s->lambda + row};
+    mbg__scatter(m, a->rank->keep, a->c.beta * h * h, s->x + c * a->n, s->mu + w, s->nu + row);
+  }
+  vn_zero(nc * m->nw, s->w);
+  vn_zero(nc * m->nw, s->v);
+  vn_zero(nc * m->nw, s->vd);
+  vn_zero(nc * m->nrow, s->lambda);
+  mbg__system_pull_block(a->sys, s->block, nc, x, g);
+  for (int c = 0; c < nc; c++) {
+    mbg__rotors_pull(a, g[c].w, g[c].v, g[c].vd);
+    take_product(s, node, &g[c], s->x + c * a->n, s->d + c * a->n);
+  }
+}
+
+/* d = X - S^T x of nc columns */
+static void residual(const mbg__alpha_near *s, const mbg__alpha_node *node, int nc, const real *X) {
+  const int n = s->a->n;
   if (s->matrix) {
-    vn_copy(all, s->d, X);
-    mbg__csc_mul_T_add(s->d, -1, &s->a->saddle.A, s->x, s->nc);
-  } else {
-    multiply(s, node, s->x, s->d);
-    vn_axpy(all, s->d, 1, X);
+    vn_copy(nc * n, s->d, X);
+    mbg__csc_mul_T_add(s->d, -1, &s->a->saddle.A, s->x, nc);
+    return;
   }
+  multiply(s, node, nc);
+  vn_axpy(nc * n, s->d, 1, X);
 }
 
-static void solve(const mbg__alpha_near *s, real *x) {
-  mbg__klu_solve_T(s->a->klu, x, s->nc);
-  s->a->counts->solves += s->nc;
+static void solve(const mbg__alpha_near *s, int nc, real *x) {
+  mbg__klu_solve_T(s->a->klu, x, nc);
+  s->a->counts->solves += nc;
 }
 
 /* now, last: the last two increments. The next one would be less than rounding; or they are rounding themselves, which
@@ -156,15 +180,15 @@ static bool converged(double now, double last) {
   return now * now <= LEAST * last || (last <= 1e-8 && now > 0.05 * last);
 }
 
-static bool refine(const mbg__alpha_near *s, const mbg__alpha_node *node, real *X) {
-  const int all = s->nc * s->a->n;
+static bool refine(const mbg__alpha_near *s, const mbg__alpha_node *node, int nc, real *X) {
+  const int all = nc * s->a->n;
   double last = 1;
   vn_copy(all, s->x, X);
-  solve(s, s->x);
+  solve(s, nc, s->x);
   for (int k = 0; k < RESIDUALS; k++) {
-    residual(s, node, X);
-    solve(s, s->d);
-    const double now = change(s->a, s->nc, s->d, s->x);
+    residual(s, node, nc, X);
+    solve(s, nc, s->d);
+    const double now = change(s->a, nc, s->d, s->x);
     vn_axpy(all, s->x, 1, s->d);
     if (converged(now, last)) {
       vn_copy(all, X, s->x);
@@ -201,7 +225,7 @@ done:
 int mbg__alpha_near_solve_T(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_near *s, const mbg__alpha_node *node,
                             real *X, int count) {
   int err = MBG_OK;
-  if (s && refine(s, node, X)) {
+  if (s && refine(s, node, count, X)) {
     return MBG_OK;
   }
   MBG_TRY(s ? mbg__alpha_factor(ctx, a, node, s->matrix) : MBG_OK);
@@ -210,24 +234,27 @@ done:
   return err;
 }
 
-int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, mbg__alpha_near **out) {
-  const size_t n = (size_t)a->n * (size_t)nc;
-  const bool pulls = nc == 1 && !a->rates && !mbg__system_has_late(a->sys);
+int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, struct mbg__lanes_block *block,
+                           mbg__alpha_near **out) {
+  const int most = nc + (a->events != NULL);
+  const size_t all = (size_t)(a->n * most), nw = (size_t)(a->m->nw * most), nrow = (size_t)(a->m->nrow * most);
+  const bool together = nc == 1 || mbg__lanes_block_serves(block, most);
+  const bool pulls = together && !a->rates && !mbg__system_has_late(a->sys);
   *out = NULL;
-  if (a->kept.wanted == 0 || (!pulls && a->kept.bytes < (size_t)(ENTRIES * ENTRY) * n)) {
+  if (a->kept.wanted == 0 || (!pulls && a->kept.bytes < (size_t)(ENTRIES * ENTRY) * (size_t)(a->n * nc))) {
     return MBG_OK;
   }
   mbg__alpha_near *s = *out = MBG_TAKE(arena, mbg__alpha_near, 1);
   if (s) {
-    *s = (mbg__alpha_near){.a = a, .nc = nc, .matrix = !pulls};
-    s->x = MBG_TAKE(arena, real, n);
-    s->d = MBG_TAKE(arena, real, n);
-    s->mu = MBG_TAKE(arena, real, a->m->nw);
-    s->nu = MBG_TAKE(arena, real, a->m->nrow);
-    s->w = MBG_TAKE(arena, real, a->m->nw);
-    s->v = MBG_TAKE(arena, real, a->m->nw);
-    s->vd = MBG_TAKE(arena, real, a->m->nw);
-    s->lambda = MBG_TAKE(arena, real, a->m->nrow);
+    *s = (mbg__alpha_near){.a = a, .block = block, .matrix = !pulls};
+    s->x = MBG_TAKE(arena, real, all);
+    s->d = MBG_TAKE(arena, real, all);
+    s->mu = MBG_TAKE(arena, real, nw);
+    s->nu = MBG_TAKE(arena, real, nrow);
+    s->w = MBG_TAKE(arena, real, nw);
+    s->v = MBG_TAKE(arena, real, nw);
+    s->vd = MBG_TAKE(arena, real, nw);
+    s->lambda = MBG_TAKE(arena, real, nrow);
     s->here = mbg__arena_take(arena, 1, mbg__alpha_node_bytes(a));
     s->again = mbg__arena_take(arena, 1, mbg__alpha_node_bytes(a));
   }

@@ -379,3 +379,24 @@ void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *v
     v6_copy(v + k->off, V);
   }
 }
+
+void mbg__rotors_put_aside(const mbg__alpha *a, real *w, real *v, real *vd, real *rest) {
+  real *const bars[3] = {w, v, vd};
+  for (int i = 0; i < a->nrotor; i++) {
+    for (int k = 0; k < 3; k++) {
+      v6_copy(rest + 18 * i + 6 * k, bars[k] + a->rotors[i].off);
+      v6_zero(bars[k] + a->rotors[i].off);
+    }
+  }
+}
+
+void mbg__rotors_take_back(const mbg__alpha *a, real *w, real *v, real *vd, const real *rest, real *bc) {
+  real *const bars[3] = {w, v, vd};
+  mbg__rotors_pull_twist(a, 1, v, vd, bc);
+  mbg__rotors_pull(a, w, v, vd);
+  for (int i = 0; i < a->nrotor; i++) {
+    for (int k = 0; k < 3; k++) {
+      v6_axpy(bars[k] + a->rotors[i].off, 1, rest + 18 * i + 6 * k);
+    }
+  }
+}

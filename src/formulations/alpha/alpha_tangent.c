@@ -30,6 +30,28 @@ static mbg__csc view(const mbg__csc *pattern, real *val) {
   return A;
 }
 
+/* Columns go side by side where the equations are those of index 3 in the variables of the system. */
+static int create_block(mbg_context *ctx, tangent *s) {
+  const mbg__alpha *a = s->a;
+  const int nw = a->m->nw, sizes[] = {nw, nw, nw, nw, a->m->nrow, a->m->na};
+  int err = MBG_OK;
+  if (a->index2 || a->rates || a->nrotor > 0) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__lanes_block_create_large(ctx, &s->arena, a->sys, &s->block));
+  for (int q = 0; q < MBG__LANES; q++) {
+    for (int k = 0; k < MBG_COUNT(sizes); k++) {
+      s->side[q][k] = MBG_TAKE(&s->arena, real, sizes[k]);
+    }
+  }
+  if (!mbg__lanes_block_serves(s->block, MBG__LANES)) {
+    s->block = NULL;
+  }
+  err = mbg__arena_check(ctx, &s->arena);
+done:
+  return err;
+}
+
 static int create(mbg_context *ctx, tangent *s) {
   const mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
@@ -75,8 +97,9 @@ static int create(mbg_context *ctx, tangent *s) {
     s->fw = MBG_TAKE(&s->arena, real, np * (size_t)m->nw);
     s->fv = MBG_TAKE(&s->arena, real, np * (size_t)m->nw);
   }
-  const int err = mbg__arena_check(ctx, &s->arena);
-  return err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
+  int err = mbg__arena_check(ctx, &s->arena);
+  err = err < 0 ? err : mbg__design_columns_make(ctx, &s->arena, mbg__system_design(a->sys), &s->columns);
+  return err < 0 ? err : create_block(ctx, s);
 }
 
 /* ---------------------------------------------------------------------- parameters */
@@ -346,11 +369,39 @@ static void explicit_parts(tangent *s) {
   }
 }
 
-/* right-hand sides in X, after carry */
-static void right_sides(tangent *s, real h) {
+/* R and P of columns first, first + 1, ...: M cd + C cv + K A w + r_p, B A w + phi_p as one directional derivative */
+static void push_block(tangent *s, int first, int count) {
+  const mbg_model *m = s->a->m;
+  const size_t nv = (size_t)m->nv;
+  mbg__direction d[MBG__LANES];
+  real *dr[MBG__LANES], *dphi[MBG__LANES], *da = s->da;
+  for (int q = 0; q < count; q++) {
+    const size_t p = (size_t)(first + q);
+    real **x = s->side[q];
+    vn_copy(m->nw, x[0], s->Wm + p * (size_t)m->nw);
+    mbg__to_full(m, 1, s->W + p * nv, x[0]);
+    mbg__to_full(m, 1, s->cv + p * nv, x[1]); /* other components stay 0 */
+    mbg__to_full(m, 1, s->cd + p * nv, x[2]);
+    s->da = x[5];
+    mbg__alpha_tangent_lay(s, first + q);
+    d[q] = (mbg__direction){.w = x[0], .dv = x[1], .dvd = x[2], .da = x[5]};
+    dr[q] = x[3];
+    dphi[q] = x[4];
+  }
+  mbg__system_push_block(s->a->sys, s->block, count, d, &(mbg__lanes_change){.dr = dr, .dphi = dphi});
+  for (int q = 0; q < count; q++) {
+    const size_t p = (size_t)(first + q);
+    s->da = s->side[q][5];
+    mbg__alpha_tangent_unlay(s, first + q);
+    mbg__to_free(m, 1, dr[q], s->R + p * nv);
+    vn_copy(m->nrow, s->P + p * (size_t)m->nrow, dphi[q]);
+  }
+  s->da = da;
+}
+
+/* the same by the matrices, all columns at once */
+static void products(tangent *s) {
   const mbg__alpha *a = s->a;
-  const size_t nv = (size_t)a->m->nv, nr = (size_t)a->m->nrow;
-  const real scale = a->c.beta * h * h;
   explicit_parts(s);
   mbg__csc_mul_add(s->R, 1, &s->M, s->cd, s->np);
   mbg__csc_mul_add(s->R, 1, &s->C, s->cv, s->np);
@@ -359,6 +410,19 @@ static void right_sides(tangent *s, real h) {
   if (a->index2 || a->rates) {
     mbg__csc_mul_add(s->Q, 1, &s->BG, s->cv, s->np);
     mbg__csc_mul_add(s->Q, 1, &s->Z, s->W, s->np);
+  }
+}
+
+/* right-hand sides in X, after carry */
+static void right_sides(tangent *s, real h) {
+  const mbg__alpha *a = s->a;
+  const size_t nv = (size_t)a->m->nv, nr = (size_t)a->m->nrow;
+  const real scale = a->c.beta * h * h;
+  for (int p = 0; s->block && p < s->np; p += MBG__LANES) {
+    push_block(s, p, s->np - p < MBG__LANES ? s->np - p : MBG__LANES);
+  }
+  if (!s->block) {
+    products(s);
   }
   for (int p = 0; p < s->np; p++) {
     real *x = s->X + (size_t)p * (size_t)a->n;

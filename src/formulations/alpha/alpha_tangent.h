@@ -5,6 +5,7 @@
 #include "event/event.h"
 #include "formulations/alpha/alpha_work.h"
 #include "model/design_columns.h"
+#include "system/system_lanes.h"
 
 typedef struct {
   mbg__alpha *a;
@@ -31,6 +32,8 @@ typedef struct {
   real *dy;             /* of the used signals and frames  (nused + nw x np) */
   real *dc, *bc;        /* of points of rotors             (3 nrotor x np, 3 nrotor) */
   mbg__design_columns columns;
+  mbg__lanes_block *block;    /* columns side by side */
+  real *side[MBG__LANES][6];  /* ... their directions, changes and attributes   (nw, nw, nw, nw, nrow, na) */
   real *da;                   /*                                 (na) */
   real *full[5], *row;        /*                                 (nw each, nrow) */
   mbg__csc K, C, M, B, Z, BG; /* views of the stepper's matrices */
@@ -38,7 +41,7 @@ typedef struct {
 
 /* ---------------------------------------------------------------------- alpha_tangent.c */
 
-/* Attributes of column p into da: by the parameter, by time, by impulses; and zero again. */
+/* Attributes of column p into s->da: by the parameter, by time, by impulses; and zero again. */
 void mbg__alpha_tangent_lay(mbg__alpha_tangents *s, int p);
 void mbg__alpha_tangent_unlay(mbg__alpha_tangents *s, int p);
 /* vd', lambda' and al' from w and v' at a node without a step. */

@@ -118,6 +118,8 @@ enum { MBG__ALPHA_NEWTON_MAX = 15 };
 size_t mbg__alpha_node_bytes(const mbg__alpha *a);
 mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block);
 
+/* vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma) at the frames of a node and twists v in body axes, al = vd */
+int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v);
 /* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* One step of length h from `from` to `to`; the iteration has 15 steps at most. */
@@ -140,9 +142,16 @@ int mbg__alpha_factor_guess(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_no
 /* ... of the initial accelerations at the first node. */
 int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 
+/* ---------------------------------------------------------------------- alpha_events.c */
+
+/* Functions of the march for events. */
+mbg__state mbg__alpha_state_for_events(mbg_context *ctx, void *user, const void *block);
+int mbg__alpha_restart(mbg_context *ctx, void *user, const void *from_block, const real *v, void *to_block);
+void mbg__alpha_inside(void *user, const void *from_block, const void *to_block, double length, void *block);
+
 /* ---------------------------------------------------------------------- alpha_kept.c */
 
-/* A run begins; a step has led to this node. */
+/* A run begins; a step, or an event, has led to this node. */
 void mbg__alpha_kept_begin(mbg__alpha *a);
 void mbg__alpha_kept_add(mbg__alpha *a, const mbg__alpha_node *node);
 void mbg__alpha_kept_clear(mbg__alpha *a);
@@ -150,16 +159,18 @@ void mbg__alpha_kept_clear(mbg__alpha *a);
    stepper; false: they are not kept. */
 bool mbg__alpha_kept_serves(const mbg__alpha *a, int i, const mbg__alpha_node *node);
 bool mbg__alpha_kept_recall(mbg__alpha *a, int i);
-/* Solutions with these factors for nc columns; *out NULL: factors at the nodes cost less, or the run has no others. */
+/* Solutions with these factors for nc columns, and that of a guard; *out NULL: factors at the nodes cost less, or the
+   run has no others. */
 typedef struct {
   mbg__alpha *a;
-  int nc;
-  bool matrix;                         /* residuals by the matrix at the node, else by a pull */
+  bool matrix;                         /* residuals by the matrix at the node, else by pulls of ... */
+  struct mbg__lanes_block *block;      /* ... columns side by side */
   void *here, *again;                  /* copy of a node, guess of the step that led to it */
   real *x, *d;                         /* solutions; residuals and increments                     (n x nc) */
-  real *mu, *nu, *w, *v, *vd, *lambda; /* of a pull                     (nw), (nrow), (nw), (nw), (nw), (nrow) */
+  real *mu, *nu, *w, *v, *vd, *lambda; /* of pulls              (nw), (nrow), (nw), (nw), (nw), (nrow x nc) */
 } mbg__alpha_near;
-int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, mbg__alpha_near **out);
+int mbg__alpha_near_create(mbg_context *ctx, mbg__arena *arena, mbg__alpha *a, int nc, struct mbg__lanes_block *block,
+                           mbg__alpha_near **out);
 /* The system at a node, and factors of step i that led to it: of its matrix, or (near) of that at the guess. These are
    kept, or made again from the node before: `node` is a copy then. s may be NULL. */
 int mbg__alpha_near_factors(mbg_context *ctx, mbg__alpha *a, mbg__alpha_near *s, int i, mbg__alpha_node *node,
@@ -213,6 +224,10 @@ void mbg__rotors_pull_step(const mbg__alpha *a, const mbg__alpha_node *from, con
                            real *bc);
 /* Cotangents (nw each) of w, v, vd from body axes to the variables of nodes, and back at the first node. */
 void mbg__rotors_pull(const mbg__alpha *a, real *w, real *v, real *vd);
+/* Cotangents of rotors in w, v, vd (nw each) are in the variables of nodes: kept in rest (nrotor x 18), and 0, while
+   others are added in those of the system. Then these are changed to the former, with bc of points, and summed. */
+void mbg__rotors_put_aside(const mbg__alpha *a, real *w, real *v, real *vd, real *rest);
+void mbg__rotors_take_back(const mbg__alpha *a, real *w, real *v, real *vd, const real *rest, real *bc);
 void mbg__rotors_pull_start(const mbg__alpha *a, real *w, real *V, real *D);
 /* Variations at the first node, from body axes; subtract those by c before. */
 void mbg__rotors_push_start(const mbg__alpha *a, const real *w, real *v, real *vd);

@@ -91,6 +91,9 @@ void mbg__dca_articulated_refresh(mbg__dca_articulated *k) {
     least = re(l->m) > 0 ? fmin(least, re(l->m)) : least;
   }
   k->refine = most > 1e3 * least;
+  if (k->pieces && k->pieces->groups) {
+    mbg__art_groups_refresh(k, k->pieces->groups);
+  }
 }
 
 static int singular(mbg_context *ctx, const mbg__dca_articulated *k, int i, double t) {
@@ -160,9 +163,10 @@ static void rate(void *user, int i) {
   v3_axpy(j->vd + l->off, -1, x);
 }
 
-bool mbg__dca_articulated_rates(const mbg__dca_articulated *k, const mbg__frame *H, real *vd) {
+bool mbg__dca_articulated_rates(mbg__dca_articulated *k, const mbg__frame *H, real *vd) {
   rate_job j = {.k = k, .H = H, .vd = vd};
   if (k->by_pieces) {
+    mbg__art_pieces_give(k);
     ground_rate(k, j.base);
     mbg__pool_each(k->pool, RATES, k->nbody, rate, &j);
   }

@@ -26,8 +26,8 @@ void mbg__dca_articulated_refresh(mbg__dca_articulated *k);
 int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
                                   const real *w, real *a);
 /* After dynamics by pieces (false: by another way, nothing is written): the rates vd (nw, body axes) of bodies with
-   frames H (nbody). */
-bool mbg__dca_articulated_rates(const mbg__dca_articulated *k, const mbg__frame *H, real *vd);
+   frames H (nbody). Wrenches and right sides come after it. */
+bool mbg__dca_articulated_rates(mbg__dca_articulated *k, const mbg__frame *H, real *vd);
 /* After dynamics: the wrenches f (nw, body axes) of the joints. */
 void mbg__dca_articulated_wrenches(const mbg__dca_articulated *k, real *f);
 

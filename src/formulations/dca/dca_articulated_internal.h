@@ -32,6 +32,33 @@ typedef struct {
   real U[6], inverse;
 } mbg__art_freedom;
 
+/* A piece (dca_articulated_pieces.c). */
+typedef struct {
+  int first, count, path, npath, base; /* as in tree_pieces.h */
+  mbg__frame G;                        /* exit in axes of the base */
+  real s[6], v[6];                     /* twist of the exit relative to the base, whole */
+  mbg__art_inertia I, Ie;
+  real P[6][6]; /* columns of K^T */
+  real Phi[36];
+  real LU[36]; /* of 1 + Phi Ie */
+  int pivot[6];
+  bool bad;
+} mbg__art_piece;
+
+/* ... of a right side */
+typedef struct {
+  real p[6], pe[6], b[6], q[6], vd[6];
+} mbg__art_side;
+
+struct mbg__art_pieces {
+  int n;
+  bool wide; /* vectors of the processor */
+  mbg__art_piece *pieces;
+  const int *list, *path;         /* links by piece */
+  mbg__art_side *sides;           /* of dynamics                      (n) */
+  struct mbg__art_groups *groups; /* pieces side by side in dynamics, NULL: one by one */
+};
+
 struct mbg__dca_articulated {
   const mbg__tree *tree;
   const mbg_model *m;
@@ -291,28 +318,22 @@ bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E);
 void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
                            real *a, real *f, real *scratch);
 
-/* A <- L U of A (6 x 6), rows exchanged */
-static inline void lu_factor(real A[36], int pivot[6]) {
-  for (int j = 0; j < 6; j++) {
-    int most = j;
-    for (int i = j + 1; i < 6; i++) {
-      most = fabs(re(A[6 * i + j])) > fabs(re(A[6 * most + j])) ? i : most;
-    }
-    pivot[j] = most;
-    for (int q = 0; q < 6; q++) {
-      const real x = A[6 * j + q];
-      A[6 * j + q] = A[6 * most + q];
-      A[6 * most + q] = x;
-    }
-    for (int i = j + 1; i < 6; i++) {
-      A[6 * i + j] /= A[6 * j + j];
-      for (int q = j + 1; q < 6; q++) {
-        A[6 * i + q] -= A[6 * i + j] * A[6 * j + q];
-      }
-    }
-  }
-}
+/* dca_articulated_groups.c: pieces side by side; out is NULL if they have many shapes. Constants of the links again. */
+int mbg__art_groups_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k,
+                           struct mbg__art_groups **out);
+void mbg__art_groups_refresh(const mbg__dca_articulated *k, struct mbg__art_groups *x);
+/* Phases of dynamics of group i (the user is an mbg__art_dynamics); nodes and freedoms of its links after it (the user
+   is the recursion). */
+void mbg__art_group_place(void *user, int i);
+void mbg__art_group_factor(void *user, int i);
+void mbg__art_group_accelerate(void *user, int i);
+void mbg__art_group_give(void *user, int i);
+/* 1 + Phi Ie of a piece in LU, and N = K^T Ie (1 + Phi Ie)^-1 K. */
+void mbg__art_exit_factor(const mbg__art_pieces *s, mbg__art_piece *x, real N[36]);
+/* After dynamics: nodes and freedoms of all links. */
+void mbg__art_pieces_give(mbg__dca_articulated *k);
 
+/* x <- A^-1 x by the factors L U of A (6 x 6), rows exchanged */
 static inline void lu_solve(const real A[36], const int pivot[6], real x[6]) {
   for (int j = 0; j < 6; j++) {
     const real y = x[pivot[j]];

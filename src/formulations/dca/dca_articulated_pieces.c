@@ -10,36 +10,18 @@
      vd = (1 + Phi Ie)^-1 (K vb + b - Phi pe)                  I += K^T Ie (1 + Phi Ie)^-1 K
 
    Pieces are worked on in threads, and one thread goes through the short tree of pieces in between. */
-#include "formulations/dca/dca_articulated_internal.h"
+#include "formulations/dca/dca_articulated_groups.h"
+#include "system/system_lanes.h"
 #include "tree/tree_pieces.h"
 
 #include <string.h>
 
-enum { LARGE = 512, SIZE = 32 }; /* bodies of a tree that is cut, of a piece at least */
+/* bodies of a tree that is cut, of a piece at least; pieces of a very large tree, four times as many as threads have
+   groups of equal ones */
+enum { LARGE = 512, SIZE = 32, PIECES = 64 };
 
-typedef struct {
-  int first, count, path, npath, base; /* as in tree_pieces.h */
-  mbg__frame G;                        /* exit in axes of the base */
-  real s[6], v[6];                     /* twist of the exit relative to the base, whole */
-  mbg__art_inertia I, Ie;
-  real P[6][6]; /* columns of K^T */
-  real Phi[36];
-  real LU[36]; /* of 1 + Phi Ie */
-  int pivot[6];
-  bool bad;
-} piece;
-
-/* right side of a piece */
-typedef struct {
-  real p[6], pe[6], b[6], q[6], vd[6];
-} side;
-
-struct mbg__art_pieces {
-  int n;
-  piece *pieces;
-  const int *list, *path; /* links by piece */
-  side *sides;            /* of dynamics                      (n) */
-};
+typedef mbg__art_piece piece;
+typedef mbg__art_side side;
 
 /* ---------------------------------------------------------------------- creation */
 
@@ -50,18 +32,23 @@ int mbg__art_pieces_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_a
   if (k->nbody < LARGE) {
     return MBG_OK;
   }
-  MBG_TRY(
-      mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree), mbg__tree_piece_size(k->nbody, SIZE), &cut));
+  MBG_TRY(mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree),
+                                  k->nbody / PIECES > SIZE ? k->nbody / PIECES : SIZE, &cut));
   mbg__art_pieces *p = MBG_TAKE(arena, mbg__art_pieces, 1);
   piece *pieces = MBG_TAKE(arena, piece, cut.n);
   side *sides = MBG_TAKE(arena, side, cut.n);
   MBG_TRY(mbg__arena_check(ctx, arena));
-  *p = (mbg__art_pieces){.n = cut.n, .pieces = pieces, .list = cut.list, .path = cut.path, .sides = sides};
+  *p = (mbg__art_pieces){
+      .n = cut.n, .wide = mbg__lanes_wide(), .pieces = pieces, .list = cut.list, .path = cut.path, .sides = sides};
   for (int j = 0; j < cut.n; j++) {
     const mbg__tree_piece *x = &cut.pieces[j];
     pieces[j] = (piece){.first = x->first, .count = x->count, .path = x->path, .npath = x->npath, .base = x->base};
   }
   *out = p;
+  MBG_TRY(mbg__art_groups_create(ctx, arena, k, &p->groups));
+  if (p->groups) {
+    mbg__art_groups_refresh(k, p->groups);
+  }
 done:
   return err;
 }
@@ -140,70 +127,10 @@ static void add_inertia(const real N[36], mbg__art_inertia *I) {
   }
 }
 
-static void full_inertia(const mbg__art_inertia *I, real M[36]) {
-  for (int c = 0; c < 6; c++) {
-    column_of(I, c, M + 6 * c); /* symmetric */
-  }
-}
-
-/* X <- A^-1 X, all columns at once */
-static void lu_solve_all(const real *restrict A, const int pivot[6], real *restrict X) {
-  for (int j = 0; j < 6; j++) {
-    if (pivot[j] != j) {
-      real y[6];
-      v6_copy(y, X + 6 * pivot[j]);
-      v6_copy(X + 6 * pivot[j], X + 6 * j);
-      v6_copy(X + 6 * j, y);
-    }
-  }
-  for (int i = 0; i < 6; i++) {
-    real row[6];
-    v6_copy(row, X + 6 * i);
-    for (int j = 0; j < i; j++) {
-      v6_axpy(row, -A[6 * i + j], X + 6 * j);
-    }
-    v6_copy(X + 6 * i, row);
-  }
-  for (int i = 5; i >= 0; i--) {
-    real row[6];
-    v6_copy(row, X + 6 * i);
-    for (int j = i + 1; j < 6; j++) {
-      v6_axpy(row, -A[6 * i + j], X + 6 * j);
-    }
-    v6_scale(X + 6 * i, 1 / A[6 * i + i], row);
-  }
-}
-
-/* out = A B by rows */
-static void mul_rows(real *restrict out, const real *restrict A, const real *restrict B) {
-  for (int i = 0; i < 6; i++) {
-    real row[6];
-    v6_scale(row, A[6 * i], B);
-    for (int k = 1; k < 6; k++) {
-      v6_axpy(row, A[6 * i + k], B + 6 * k);
-    }
-    v6_copy(out + 6 * i, row);
-  }
-}
-
-/* 1 + Phi Ie, then I += K^T Ie (1 + Phi Ie)^-1 K with the rows of K in P */
-static void factor_exit(piece *x) {
-  real Ie[36], K[36], KT[36], Y[36], N[36];
-  full_inertia(&x->Ie, Ie);
-  mul_rows(x->LU, x->Phi, Ie);
-  for (int i = 0; i < 6; i++) {
-    x->LU[7 * i] += 1;
-    v6_copy(K + 6 * i, x->P[i]);
-  }
-  lu_factor(x->LU, x->pivot);
-  lu_solve_all(x->LU, x->pivot, K);
-  mul_rows(Y, Ie, K);
-  for (int k = 0; k < 6; k++) {
-    for (int i = 0; i < 6; i++) {
-      KT[6 * k + i] = x->P[i][k];
-    }
-  }
-  mul_rows(N, KT, Y);
+/* 1 + Phi Ie, then I += K^T Ie (1 + Phi Ie)^-1 K */
+static void factor_exit(const mbg__art_pieces *s, piece *x) {
+  real N[36];
+  mbg__art_exit_factor(s, x, N);
   add_inertia(N, &x->I);
 }
 
@@ -215,7 +142,7 @@ static void factor_coarse(const mbg__art_pieces *s) {
   for (int j = s->n - 1; j >= 0; j--) {
     piece *x = &s->pieces[j];
     if (x->npath > 0) {
-      factor_exit(x);
+      factor_exit(s, x);
     }
     if (x->base >= 0) {
       piece *b = &s->pieces[x->base];
@@ -299,15 +226,10 @@ static void add_exit(const mbg__dca_articulated *k, const mbg__art_pieces *s, co
 
 /* ---------------------------------------------------------------------- dynamics */
 
-enum { PLACE = MBG__LOOPS_DCA + 112, FACTOR, FACTOR_ALONE, ACCELERATE, LOAD, SOLVE };
+enum { PLACE = MBG__LOOPS_DCA + 112, FACTOR, FACTOR_ALONE, ACCELERATE, LOAD, SOLVE, GIVE, PLACE_ALONE };
 static const size_t NODE = sizeof(mbg__art_node) / sizeof(real);
 
-typedef struct {
-  mbg__dca_articulated *k;
-  const mbg__frame *E;
-  const real *w, *base;
-  real *a;
-} dynamics;
+typedef mbg__art_dynamics dynamics;
 
 /* relative frames, and the exit from the base */
 static void place_piece(void *user, int j) {
@@ -402,20 +324,43 @@ static bool any_bad(const mbg__art_pieces *s) {
   return false;
 }
 
+static bool any_bad_group(const struct mbg__art_groups *x) {
+  for (int i = 0; i < x->n; i++) {
+    if (x->groups[i].bad) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The three phases inside pieces, one by one or in groups. */
 bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__frame *E, const real *w, const real base[6],
                               real *a) {
   dynamics d = {k, E, w, base, a};
   const mbg__art_pieces *s = k->pieces;
-  mbg__pool_heavy(k->pool, PLACE, s->n, place_piece, &d);
+  struct mbg__art_groups *g = s->groups;
+  const int n = g ? g->n : s->n;
+  mbg__pool_heavy(k->pool, PLACE, n, g ? mbg__art_group_place : place_piece, &d);
   place_coarse(s);
-  mbg__pool_heavy(k->pool, FACTOR, s->n, factor_piece, &d);
-  if (any_bad(s)) {
+  mbg__pool_heavy(k->pool, FACTOR, n, g ? mbg__art_group_factor : factor_piece, &d);
+  if (g ? any_bad_group(g) : any_bad(s)) {
     return false;
   }
   factor_coarse(s);
   solve_coarse(s, s->sides, base);
-  mbg__pool_heavy(k->pool, ACCELERATE, s->n, accelerate_piece, &d);
+  mbg__pool_heavy(k->pool, ACCELERATE, n, g ? mbg__art_group_accelerate : accelerate_piece, &d);
+  if (g) {
+    g->due = true;
+  }
   return true;
+}
+
+void mbg__art_pieces_give(mbg__dca_articulated *k) {
+  struct mbg__art_groups *g = k->pieces->groups;
+  if (g && g->due) {
+    mbg__pool_heavy(k->pool, GIVE, g->n, mbg__art_group_give, k);
+    g->due = false;
+  }
 }
 
 /* ---------------------------------------------------------------------- factors and right sides alone */
@@ -441,7 +386,10 @@ static void factor_alone(void *user, int j) {
 bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E) {
   dynamics d = {.k = k, .E = E};
   const mbg__art_pieces *s = k->pieces;
-  mbg__pool_heavy(k->pool, PLACE, s->n, place_piece, &d);
+  if (s->groups) {
+    s->groups->due = false;
+  }
+  mbg__pool_heavy(k->pool, PLACE_ALONE, s->n, place_piece, &d);
   mbg__pool_heavy(k->pool, FACTOR_ALONE, s->n, factor_alone, &d);
   if (any_bad(s)) {
     return false;

@@ -1,5 +1,7 @@
 #include "formulations/dca/dca_point.h"
 
+#include "formulations/dca/dca_lanes.h"
+
 #include "system/system_lanes.h"
 
 #include <string.h>
@@ -25,7 +27,7 @@ struct mbg__dca_point {
   struct {
     int width;
     mbg__lanes_block *block;
-    real *r, *rows, *theta, *g, *da; /*                          (nw), (nrow), (nw), (nw), (na), width columns each */
+    real *r, *rows, *da; /*                                      (nw), (nrow), (na), width columns each */
   } changes;
 
   /* trees without rows: instead of the assembly */
@@ -36,24 +38,24 @@ struct mbg__dca_point {
   const bool *rows;  /* all false: rows are not needed         (nrow) */
   real *f;           /* joint wrenches; of the leader in a view (nw) */
   real *tau, *z, *ct, *cg, *scratch;
+  mbg__dca_lanes *lanes; /* NULL: column by column */
 };
 
 /* ---------------------------------------------------------------------- creation */
 
 static int take_changes(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p) {
-  const size_t width = mbg__system_lanes_can(p->sys) ? MBG__LANES : 1, many = width > 1 ? width : 0;
+  /* trees without rows have lanes of their own */
+  const size_t width = mbg__system_lanes_can(p->sys) && !p->articulated ? MBG__LANES : 1, many = width > 1 ? width : 0;
   p->changes.width = (int)width;
   p->changes.r = MBG_TAKE(arena, real, width * (size_t)p->m->nw);
   p->changes.rows = MBG_TAKE(arena, real, width * (size_t)p->m->nrow);
-  p->changes.theta = MBG_TAKE(arena, real, many * (size_t)p->m->nw);
-  p->changes.g = MBG_TAKE(arena, real, many * (size_t)p->m->nw);
   p->changes.da = MBG_TAKE(arena, real, many * (size_t)p->m->na);
   return mbg__lanes_block_create(ctx, arena, p->sys, &p->changes.block);
 }
 
 static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p, mbg__pool *pool) {
   const mbg_model *m = p->m;
-  const size_t nw = (size_t)m->nw, wide = MBG__DCA_PANEL;
+  const size_t nw = (size_t)m->nw, wide = p->articulated ? MBG__DCA_PANEL / 2 : MBG__DCA_PANEL;
   p->r = MBG_TAKE(arena, real, nw);
   p->vd = MBG_TAKE(arena, real, nw);
   p->lambda = MBG_TAKE(arena, real, m->nrow);
@@ -99,6 +101,13 @@ int mbg__dca_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys,
                         .gravity_only = m->nforce == 0};
   const int err = take_changes(ctx, arena, p);
   return err < 0 ? err : take_arrays(ctx, arena, p, pool);
+}
+
+int mbg__dca_point_columns(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p) {
+  p->lanes = NULL;
+  return arena && mbg__dca_lanes_can(p->tree, p->articulated)
+             ? mbg__dca_lanes_create(ctx, arena, p->tree, p->articulated, &p->lanes)
+             : MBG_OK;
 }
 
 const real *mbg__dca_point_a(const mbg__dca_point *p) { return p->a; }
@@ -245,7 +254,7 @@ static real *direction_of(const mbg__dca_point *p, int q, const mbg__dca_attribu
   return p->changes.width > 1 ? column(p->changes.da, q, p->m->na) : attributes->da;
 }
 
-/* changes of r and phidd of the columns from `first` on, in p->changes; p->k, theta and g of the links as well */
+/* changes of r and phidd of the columns from `first` on, in p->changes; p->k, too */
 static void push_block(mbg__dca_point *p, int first, int nc, const real *const *e, const real *const *dw,
                        const mbg__dca_attributes *attributes) {
   const int nw = p->m->nw, nr = p->m->nrow;
@@ -259,9 +268,6 @@ static void push_block(mbg__dca_point *p, int first, int nc, const real *const *
     rows[q] = column(p->changes.rows, q, nr);
     mbg__event_tangent_lay(attributes->columns, attributes->first + first + q, da);
     mbg__tree_local_push(p->tree, &d, false, w, dv, column(p->k, first + q, nw));
-    if (p->changes.width > 1) {
-      mbg__tree_geometry_read(p->tree, column(p->changes.theta, q, nw), column(p->changes.g, q, nw));
-    }
   }
   mbg__system_push_block(p->sys, p->changes.block, nc, x, &(mbg__lanes_change){.dr = r, .dphidd = rows});
   for (int q = 0; q < nc; q++) {
@@ -269,9 +275,29 @@ static void push_block(mbg__dca_point *p, int first, int nc, const real *const *
   }
 }
 
+/* all columns in lanes, if the right sides need no refinement */
+static bool push_lanes(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,
+                       const mbg__dca_attributes *attributes, real *const *da) {
+  bool done = p->lanes != NULL;
+  for (int q = 0; done && q < ncol; q += MBG__LANES) {
+    const mbg__dca_lanes_direction d = {.nc = ncol - q < MBG__LANES ? ncol - q : MBG__LANES,
+                                        .first = attributes->first + q,
+                                        .e = e + q,
+                                        .dw = dw + q,
+                                        .columns = attributes->columns,
+                                        .da = attributes->da,
+                                        .f = p->f};
+    done = mbg__dca_lanes_push(p->lanes, &d, da + q);
+  }
+  return done;
+}
+
 void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,
                          const mbg__dca_attributes *attributes, real *const *da) {
   const int nw = p->m->nw;
+  if (push_lanes(p, ncol, e, dw, attributes, da)) {
+    return;
+  }
   for (int q = 0; q < ncol; q++) {
     const int width = p->changes.width, k = q % width;
     real *r = column(p->changes.r, k, nw);
@@ -280,9 +306,6 @@ void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, cons
     }
     if (p->articulated) {
       vn_scale(nw, r, -1, r);
-      if (width > 1) {
-        mbg__tree_geometry_write(p->tree, column(p->changes.theta, k, nw), column(p->changes.g, k, nw));
-      }
       mbg__tree_wrench_push(p->tree, p->f, r, p->tau);
       mbg__dca_articulated_solve(p->articulated, r, p->tau, column(p->k, q, nw), p->z, da[q], NULL, p->scratch);
     } else {

@@ -40,6 +40,9 @@ int mbg__dca_point_linearize(mbg_context *ctx, mbg__dca_point *p);
 /* Brings p to the state and solution of a linearized point, and linearizes it: for push alone. */
 int mbg__dca_point_follow(mbg_context *ctx, mbg__dca_point *p, const mbg__dca_point *leader);
 
+/* Memory for many columns of push, if the model can have them side by side; arena NULL: it goes away. */
+int mbg__dca_point_columns(mbg_context *ctx, mbg__arena *arena, mbg__dca_point *p);
+
 /* Attribute directions of consecutive parameters, written one at a time into a vector (na) that is 0 otherwise. */
 typedef struct {
   const mbg__event_tangent *columns;
@@ -47,7 +50,8 @@ typedef struct {
   real *da;
 } mbg__dca_attributes;
 
-/* After linearize, for up to MBG__DCA_PANEL columns: a' (n each) in the directions (e, dw) and of the attributes. */
+/* After linearize, for up to MBG__DCA_PANEL columns (half as many of trees without rows): a' (n each) in the directions
+   (e, dw) and of the attributes. */
 void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,
                          const mbg__dca_attributes *attributes, real *const *da);
 

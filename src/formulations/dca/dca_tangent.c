@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* Columns that are solved together. The recursion takes them one by one; pieces refine all columns of a panel if one
-   needs it, so that the width follows from the model alone. */
+/* Columns that are solved together. The recursion takes them side by side or one by one; pieces refine all columns of a
+   panel if one needs it, so that the width follows from the model alone. */
 static int panel_width(const mbg__formulation_work *w) {
-  return w->articulated ? 2 : w->m->nbody < MBG__DCA_LARGE ? MBG__DCA_PANEL : MBG__DCA_PANEL / 2;
+  return !w->articulated && w->m->nbody < MBG__DCA_LARGE ? MBG__DCA_PANEL : MBG__DCA_PANEL / 2;
 }
 
 typedef mbg__dca_worker worker;
@@ -28,11 +28,13 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
   s->eye = MBG_TAKE(&s->arena, real, used * used);
   s->ge = MBG_TAKE(&s->arena, real, used * (size_t)s->nb);
   s->gw = MBG_TAKE(&s->arena, real, used * (size_t)s->n);
+  s->gn = MBG_TAKE(&s->arena, real, used * (size_t)s->nb);
+  s->gs = MBG_TAKE(&s->arena, real, used * (size_t)s->n);
   s->gattr = MBG_TAKE(&s->arena, real, used * (size_t)w->m->na);
   s->nw = w->plan.npose > 0 ? w->m->nw : 0;
   s->frame = MBG_TAKE(&s->arena, real, 3 * s->nw);
   s->d.dy = MBG_TAKE(&s->arena, real, (used + (size_t)s->nw) * np);
-  s->enode = MBG_TAKE(&s->arena, real, (size_t)mbg__pool_threads(w->pool) * (size_t)s->nb);
+  s->enode = MBG_TAKE(&s->arena, real, s->nw > 0 ? s->nb : 0);
   for (size_t i = 0; s->eye && i < used; i++) {
     s->eye[i * used + i] = 1;
   }
@@ -45,60 +47,99 @@ static int take_arrays(mbg_context *ctx, tangent *s) {
     s->guard_row = MBG_TAKE(&s->arena, real, 2 * w->m->nw + w->m->na);
   }
   MBG_TRY(mbg__design_columns_make(ctx, &s->arena, mbg__system_design(w->flow.sys), &s->columns));
+  s->listed = !events;
+  for (int p = 0; p < s->d.np; p++) {
+    s->listed = s->listed && mbg__design_column_listed(&s->columns, p);
+  }
   MBG_TRY(mbg__ode_tangent_create(ctx, &s->arena, w->m, &s->columns, &s->d));
 done:
   return err;
 }
 
-static int make_worker(mbg_context *ctx, tangent *s, int i) {
+/* a system, a tree and a point of its own */
+static int make_equations(tangent *s, worker *k) {
   mbg__formulation_work *w = s->w;
-  worker *k = &s->workers[i];
   int err = MBG_OK;
-  k->ctx = ctx;
-  k->sys = w->flow.sys;
-  k->tree = w->tree;
-  k->point = w->point;
-  if (i > 0) {
-    k->ctx = NULL;
-    k->sys = NULL;
-    k->tree = NULL;
-    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &k->ctx));
-    MBG_TRY(mbg__system_create(ctx, w->m, mbg__system_design(w->flow.sys), &k->sys));
-    MBG_TRY(mbg__tree_create(ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
-    MBG_TRY(mbg__tree_modal_create(ctx, k->tree));
-    MBG_TRY(mbg__dca_point_create(ctx, &s->arena, k->sys, k->tree, w->assembly, w->articulated, NULL, &k->point));
-  }
-  k->da = MBG_TAKE(&s->arena, real, w->m->na);
-  k->e = MBG_TAKE(&s->arena, real, (size_t)s->width * (size_t)s->nb);
-  err = mbg__arena_check(ctx, &s->arena);
+  MBG_TRY(mbg__system_create(k->ctx, w->m, mbg__system_design(w->flow.sys), &k->sys));
+  MBG_TRY(mbg__tree_create(k->ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
+  MBG_TRY(mbg__tree_modal_create(k->ctx, k->tree));
+  MBG_TRY(mbg__dca_point_create(k->ctx, &k->arena, k->sys, k->tree, w->assembly, w->articulated, NULL, &k->point));
 done:
   return err;
 }
 
+static int take_columns(const tangent *s, worker *k) {
+  k->da = MBG_TAKE(&k->arena, real, s->w->m->na);
+  k->e = MBG_TAKE(&k->arena, real, (size_t)s->width * (size_t)s->nb);
+  const int err = mbg__arena_check(k->ctx, &k->arena);
+  return err < 0 ? err : mbg__dca_point_columns(k->ctx, &k->arena, k->point);
+}
+
+/* threads make their own, each in the memory next to it */
+static void make_worker(void *user, int i) {
+  tangent *s = user;
+  worker *k = &s->workers[i + 1];
+  k->err = make_equations(s, k);
+  k->err = k->err < 0 ? k->err : take_columns(s, k);
+}
+
+/* the first error of a thread, with its message */
+static int worker_error(mbg_context *ctx, const tangent *s) {
+  for (int i = 0; i < s->nworker; i++) {
+    const worker *k = &s->workers[i];
+    if (k->err < 0) {
+      return k->ctx == ctx ? k->err : mbg__fail(ctx, k->err, "%s", mbg_context_error(k->ctx));
+    }
+  }
+  return MBG_OK;
+}
+
 static int panels(const tangent *s) { return (s->d.np + s->width - 1) / s->width; }
+
+enum {
+  COLUMNS = 3 * 32,
+  NODE_COLUMNS,
+  END_COLUMNS,
+  RATE_COLUMNS,
+  WORKERS,
+  NODE_ZEROS
+}; /* loops, after those of the assembly */
 
 /* threads pay if each has panels of its own and enough work */
 static int make_workers(mbg_context *ctx, tangent *s) {
-  const bool enough = (double)s->d.np * s->w->m->nbody >= 256;
+  const mbg__formulation_work *w = s->w;
+  const bool enough = (double)s->d.np * w->m->nbody >= 256;
+  const int threads = mbg__pool_threads(w->pool);
   int err = MBG_OK;
-  const int threads = mbg__pool_threads(s->w->pool);
-  s->nworker = enough && panels(s) > 1 ? (threads < panels(s) ? threads : panels(s)) : 1;
-  s->workers = MBG_TAKE(&s->arena, worker, s->nworker);
+  const int count = enough && panels(s) > 1 ? (threads < panels(s) ? threads : panels(s)) : 1;
+  s->workers = MBG_TAKE(&s->arena, worker, count);
   if (!s->workers) {
     return mbg__fail_memory(ctx);
   }
-  for (int i = 0; i < s->nworker; i++) {
-    MBG_TRY(make_worker(ctx, s, i));
+  s->nworker = count;
+  s->workers[0] = (worker){.ctx = ctx, .sys = w->flow.sys, .tree = w->tree, .point = w->point};
+  for (int i = 0; i < count; i++) {
+    mbg__arena_init(&s->workers[i].arena, mbg__context_allocator(ctx));
   }
+  for (int i = 1; i < count; i++) {
+    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &s->workers[i].ctx));
+  }
+  MBG_TRY(take_columns(s, &s->workers[0]));
+  mbg__pool_heavy(w->pool, WORKERS, count - 1, make_worker, s);
+  err = worker_error(ctx, s);
 done:
   return err;
 }
 
 static void destroy_workers(tangent *s) {
-  for (int i = 1; s->workers && i < s->nworker; i++) {
-    mbg__tree_destroy(s->workers[i].tree);
-    mbg__system_destroy(s->workers[i].sys);
-    mbg_context_destroy(s->workers[i].ctx);
+  (void)mbg__dca_point_columns(NULL, NULL, s->w->point);
+  for (int i = 0; i < s->nworker; i++) {
+    mbg__arena_destroy(&s->workers[i].arena);
+    if (i > 0) {
+      mbg__tree_destroy(s->workers[i].tree);
+      mbg__system_destroy(s->workers[i].sys);
+      mbg_context_destroy(s->workers[i].ctx);
+    }
   }
 }
 
@@ -149,19 +190,13 @@ static void panels_of(void *user, int thread, int first, int end) {
   }
 }
 
-enum { COLUMNS = 3 * 32, NODE_COLUMNS, END_COLUMNS, RATE_COLUMNS }; /* loops, after those of the assembly */
-
 static int all_columns(tangent *s, const real *x, real *xd) {
-  int err = MBG_OK;
   for (int i = 0; i < s->nworker; i++) {
     s->workers[i].ready = false;
     s->workers[i].err = MBG_OK;
   }
   mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, COLUMNS, panels(s), 1, panels_of, &(stage){s, x, xd});
-  for (int i = 0; i < s->nworker; i++) {
-    err = s->workers[i].err < 0 ? s->workers[i].err : err;
-  }
-  return err;
+  return worker_error(s->w->flow.ctx, s);
 }
 
 static int rhs(void *user, real t, const real *x, real *xd) {
@@ -181,24 +216,35 @@ done:
 
 /* ---------------------------------------------------------------------- start */
 
-static int fill_start(mbg_context *ctx, tangent *s) {
+/* e_n and dw of columns that move the start */
+static void read_start(tangent *s, const real *frames, const real *twists) {
   mbg__formulation_work *w = s->w;
   const size_t nw = (size_t)w->m->nw;
   real *da = s->workers[0].da;
+  for (int p = 0; p < s->d.np; p++) {
+    if (!mbg__start_is_still(w->start, &s->columns, p, da)) {
+      mbg__design_column_lay(&s->columns, p, da);
+      mbg__tree_local_read_push(w->tree, frames + nw * (size_t)p, twists + nw * (size_t)p, da, en_of(s, p),
+                                column(s, s->d.x, p) + s->n);
+      mbg__design_column_clear(&s->columns, p, da);
+    }
+  }
+}
+
+static int fill_start(mbg_context *ctx, tangent *s) {
+  mbg__formulation_work *w = s->w;
+  const size_t all = (size_t)w->m->nw * (size_t)s->d.np;
   int err = MBG_OK;
   /* the start uses the system as scratch: all parameters before the tree */
-  real *frames = MBG_TAKE(&s->arena, real, nw * (size_t)s->d.np);
-  real *twists = MBG_TAKE(&s->arena, real, nw * (size_t)s->d.np);
-  MBG_TRY(mbg__arena_check(ctx, &s->arena));
-  MBG_TRY(mbg__start_push_all(ctx, w->start, &s->columns, s->d.np, da, frames, twists));
-  mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
-  for (int p = 0; p < s->d.np; p++) {
-    mbg__design_column_lay(&s->columns, p, da);
-    mbg__tree_local_read_push(w->tree, frames + nw * (size_t)p, twists + nw * (size_t)p, da, en_of(s, p),
-                              column(s, s->d.x, p) + s->n);
-    mbg__design_column_clear(&s->columns, p, da);
+  real *frames = mbg__alloc_zero(ctx, 2 * all + 1, sizeof(real)), *twists = frames ? frames + all : NULL;
+  if (!frames) {
+    return mbg__fail_memory(ctx);
   }
+  MBG_TRY(mbg__start_push_all(ctx, w->start, &s->columns, s->d.np, s->workers[0].da, frames, twists));
+  mbg__tree_place(w->tree, &(mbg__tree_state){.t = w->plan.t0, .E = w->base[0].E, .w = w->base[0].w});
+  read_start(s, frames, twists);
 done:
+  mbg__free(ctx, frames);
   return err;
 }
 
@@ -220,17 +266,21 @@ done:
 
 /* ---------------------------------------------------------------------- nodes */
 
-/* columns of dy/dp from the cotangents of the signals */
+/* columns of dy/dp from the cotangents of the signals, by e_n, dsigma and dw */
 static void node_columns(void *user, int thread, int first, int end) {
   const stage *g = user;
   const tangent *s = g->s;
   const size_t nb = (size_t)s->nb, n = (size_t)s->n, np = (size_t)s->d.np;
-  real *e = s->enode + (size_t)thread * nb;
+  (void)thread;
   for (int p = first; p < end; p++) {
     const real *own = column_of(s, g->x, p);
-    mbg__dca_flow_frames_push(&s->w->flow, g->x, en_of(s, p), own, e);
     for (size_t k = 0; k < (size_t)s->w->flow.nused; k++) {
-      s->d.dy[k * np + (size_t)p] = vn_dot(s->nb, s->ge + k * nb, e) + vn_dot(s->n, s->gw + k * n, own + s->n);
+      real *to = &s->d.dy[k * np + (size_t)p];
+      *to = vn_dot(s->nb, s->gn + k * nb, en_of(s, p)) + vn_dot(s->n, s->gs + k * n, own) +
+            vn_dot(s->n, s->gw + k * n, own + s->n);
+      if (s->listed) {
+        *to += mbg__design_column_dot(&s->columns, p, s->gattr + k * (size_t)s->w->m->na);
+      }
     }
   }
 }
@@ -263,17 +313,21 @@ static int node_derivatives(mbg_context *ctx, void *user, double t, const real *
   const mbg__dca_base *base = &w->base[w->now];
   const size_t used = (size_t)w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na,
                np = (size_t)s->d.np;
-  memset(s->ge, 0, used * nb * sizeof(real));
-  memset(s->gw, 0, used * n * sizeof(real));
-  memset(s->gattr, 0, used * na * sizeof(real));
-  memset(s->d.dy, 0, used * np * sizeof(real));
+  real *const zeros[] = {s->ge, s->gn, s->gs, s->gw, s->gattr, s->d.dy};
+  const size_t counts[] = {used * nb, used * nb, used * n, used * n, used * na, used * np};
+  for (int i = 0; i < MBG_COUNT(zeros); i++) {
+    mbg__pool_zero(w->pool, NODE_ZEROS, counts[i], zeros[i]);
+  }
   (void)inside;
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
   if (err == MBG_OK) {
     mbg__dca_flow_increments(&w->flow, x);
+    for (size_t k = 0; k < used; k++) {
+      mbg__dca_flow_frames_pull(&w->flow, x, s->ge + k * nb, s->gn + k * nb, s->gs + k * n);
+    }
     mbg__pool_for(w->pool, NODE_COLUMNS, s->d.np, 1, node_columns, &(stage){s, x, NULL});
   }
-  for (size_t k = 0; err == MBG_OK && k < used; k++) {
+  for (size_t k = 0; err == MBG_OK && !s->listed && k < used; k++) {
     mbg__event_tangent_pull(&s->d.events, mbg__system_design(w->flow.sys), s->d.np, s->gattr + k * na,
                             s->d.dy + k * np);
   }

@@ -5,9 +5,10 @@
 #include "formulations/dca/dca_work.h"
 #include "trajectory/ode_tangent.h"
 
-/* objects of one thread */
+/* objects of one thread; the first one has those of the run */
 typedef struct {
   mbg_context *ctx;
+  mbg__arena arena;
   mbg__system *sys;
   mbg__tree *tree;
   mbg__dca_point *point;
@@ -34,10 +35,12 @@ typedef struct {
   real **e, **dw; /* pointers to columns                                   (np) */
   real *eye;      /* unit seeds                                            (nused x nused) */
   real *ge, *gw, *gattr;
-  int nw;      /* frames that are handed over: nw, or 0 */
-  real *frame; /* w, dv and k                                        (3 nw) */
-  int width;   /* columns of a panel */
-  real *enode; /* e at a node, of each thread                        (threads x nb) */
+  bool listed;   /* columns are lists of attributes, without events */
+  real *gn, *gs; /* cotangents of e_n and dsigma                          (nused x nb, nused x n) */
+  int nw;        /* frames that are handed over: nw, or 0 */
+  real *frame;   /* w, dv and k                                        (3 nw) */
+  int width;     /* columns of a panel */
+  real *enode;   /* e at a node, where frames are handed over          (nb) */
   mbg__dca_seeds *seeds;
 } mbg__dca_tangents;
 

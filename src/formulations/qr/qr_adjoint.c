@@ -102,7 +102,7 @@ static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, c
   }
   clear(s, s->gw);
   clear(s, s->gv);
-  MBG_TRY(mbg__qr_point_pull(s->ctx, f->point, ncol, s->mu, s->rho, NULL, s->gw, s->gv, s->psi_a));
+  MBG_TRY(mbg__qr_flow_pull(s->ctx, f, ncol, s->mu, s->rho, s->gw, s->gv, s->psi_a));
   to_state(s, z, b_z);
   mbg__ode_adjoint_time(&s->back, t, ncol, false, s->psi_a);
 done:
@@ -275,6 +275,16 @@ done:
 
 /* ---------------------------------------------------------------------- passes */
 
+/* does the step before begin in the same segment, so that both evaluate the state between them alike? */
+static bool goes_on(const adjoint *s, int k, double t0) {
+  const mbg__run_plan *plan = &s->w->plan;
+  bool on = k > 1 && !plan->events;
+  for (int i = 0; on && i < plan->nbreak; i++) {
+    on = plan->breaks[i] != t0;
+  }
+  return on;
+}
+
 static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
   mbg__qr_step step;
@@ -286,7 +296,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   const int guard = mbg__ode_adjoint_enter(&s->back, k, step.t0, step.t1, s->psi_a);
   MBG_TRY(guard >= 0 ? guard_column(ctx, s, guard, &step) : MBG_OK);
   MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
-  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k};
+  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k, .leave = goes_on(s, k, step.t0)};
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, step.t0, step.t1, step.z0, count,
                                      s->x, s->g, s->lambda));
   leave(s, k);

@@ -125,6 +125,7 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
     return err;
   }
   f->anchors.count = 0;
+  mbg__qr_point_begin(f->point);
   forget(f);
   memcpy(f->turns, start->turns, (size_t)f->m->nturn * sizeof(int));
   mbg__qr_state_begin(&f->state, start->H, start->v, z);
@@ -154,9 +155,23 @@ done:
   return err;
 }
 
+bool mbg__qr_flow_in_plane(mbg__qr_flow *f, real t, const real *z) {
+  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  f->t = mbg__segment_inside(&f->segment, t);
+  return mbg__qr_point_in_plane(f->point, f->H, f->v);
+}
+
+static int eval_rates(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
+  if (!f->plan->events && mbg__qr_flow_in_plane(f, t, z)) {
+    f->evaluations++;
+    return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a);
+  }
+  return mbg__qr_flow_eval(ctx, f, t, z);
+}
+
 int mbg__qr_flow_rhs(void *flow, real t, const real *z, real *zd) {
   mbg__qr_flow *f = flow;
-  const int err = mbg__qr_flow_eval(f->ctx, f, t, z);
+  const int err = eval_rates(f->ctx, f, t, z);
   if (err == MBG_OK) {
     f->recent[f->next].t = re(f->t);
     f->recent[f->next].independence = mbg__qr_point_independence(f->point, &f->recent[f->next].row);
@@ -188,8 +203,10 @@ int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z
 int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
   int err = MBG_OK;
   if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
-    MBG_TRY(mbg__qr_flow_sample(ctx, f, t, z, NULL));
-    MBG_TRY(mbg__system_sample_linearize(ctx, f->sys, &f->sampling));
+    f->t = mbg__segment_inside(&f->segment, t);
+    mbg__qr_state_read(&f->state, z, f->H, f->v);
+    const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};
+    MBG_TRY(mbg__system_sample_both(ctx, f->sys, &f->sampling, &state, NULL));
   } else {
     MBG_TRY(mbg__qr_flow_place(ctx, f, t, z));
     MBG_TRY(mbg__system_linearize(ctx, f->sys));

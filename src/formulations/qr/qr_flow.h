@@ -51,6 +51,7 @@ typedef struct {
   mbg__frame *H;          /*                                          (nbody) */
   real *v;                /*                                          (nw) */
   int *turns, *before;    /* before: those of the evaluation before it (nturn) */
+  bool flat;              /* the last eval_again was in a plane */
   const real *v_star, *a; /*                                          (nw) */
   mbg__qr_anchors anchors;
   mbg__qr_memory memory;
@@ -75,6 +76,8 @@ int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
 
 /* Everything at (t, z): frames, twists, v*, a, factors. */
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z);
+/* A model in a plane: at (t, z), for the evaluations of qr_point.h in a plane. False: it is not. */
+bool mbg__qr_flow_in_plane(mbg__qr_flow *f, real t, const real *z);
 /* The constraints alone: the system is at (t, z), and at the rates vd (nw) if they are known. */
 int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, const real *vd);
 /* Constraints, forces and signals at (t, z), without v* and a. */
@@ -100,8 +103,10 @@ void mbg__qr_memory_step(mbg__qr_flow *f);
 /* The run ends: what it kept stays; what it kept is forgotten. */
 void mbg__qr_memory_end(mbg__qr_flow *f);
 void mbg__qr_memory_clear(mbg__qr_flow *f);
-/* eval at a state of step k = 1, 2, ... or at its start, from memory where it is there; for derivatives. */
+/* eval at a state of step k = 1, 2, ... or at its start, from memory where it is there; then pull of the point. */
 int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z);
+int mbg__qr_flow_pull(mbg_context *ctx, mbg__qr_flow *f, int ncol, const real *mu, const real *rho, real *gw, real *gv,
+                      real *ga);
 
 /* ad(v*) w and ad(v*)^T mu, added with a factor (nw). */
 void mbg__qr_flow_add_ad(const mbg__qr_flow *f, real c, const real *w, real *out);

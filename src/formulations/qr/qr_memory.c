@@ -83,11 +83,23 @@ static const real *find(const mbg__qr_flow *f, int k, const real *z) {
   return NULL;
 }
 
+static int again_in_plane(mbg_context *ctx, mbg__qr_flow *f, const real *kept) {
+  if (kept) {
+    mbg__qr_point_again_in_plane(f->point, f->t, f->H, f->v, f->turns, kept, &f->v_star, &f->a);
+    return MBG_OK;
+  }
+  return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a);
+}
+
 int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z) {
   int err = MBG_OK;
   f->t = mbg__segment_inside(&f->segment, t);
   const real *kept = find(f, k, z);
   kept = kept ? kept : find(f, k - 1, z); /* the end of a step is the first evaluation of the next */
+  f->flat = !f->plan->events && mbg__qr_flow_in_plane(f, t, z);
+  if (f->flat) {
+    return again_in_plane(ctx, f, kept);
+  }
   MBG_TRY(mbg__qr_flow_constraints(ctx, f, t, z, kept ? mbg__qr_point_rates(f->point, kept) : NULL));
   if (kept) {
     MBG_TRY(mbg__qr_point_again(ctx, f->point, f->t, f->H, f->v, f->turns, kept, &f->v_star, &f->a));
@@ -96,4 +108,13 @@ int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, 
   }
 done:
   return err;
+}
+
+int mbg__qr_flow_pull(mbg_context *ctx, mbg__qr_flow *f, int ncol, const real *mu, const real *rho, real *gw, real *gv,
+                      real *ga) {
+  if (f->flat) {
+    mbg__qr_point_pull_in_plane(f->point, ncol, mu, rho, gw, gv, ga);
+    return MBG_OK;
+  }
+  return mbg__qr_point_pull(ctx, f->point, ncol, mu, rho, NULL, gw, gv, ga);
 }

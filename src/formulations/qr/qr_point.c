@@ -1,50 +1,31 @@
-#include "formulations/qr/qr_point.h"
-
-#include "formulations/qr/qr_columns.h"
+#include "formulations/qr/qr_point_internal.h"
 
 #include "formulations/formulation.h"
-#include "math/dense.h"
-#include "math/householder.h"
-
-#include <string.h>
-
-/* last state of the system: (H, v), (H, v, a, lambda), the same with derivatives, (H, v*) with kappa */
-typedef enum { AT_NOTHING, AT_STATE, AT_FULL, AT_FULL_LINEAR, AT_VELOCITIES } place;
-
-struct mbg__qr_point {
-  const mbg_model *m;
-  mbg__system *sys;
-  const mbg__rank *rank;
-  double beta;
-  place at;
-  int n, r, f;         /* free velocities, kept rows, freedoms */
-  mbg__householder qr; /* B^T of the kept rows                              (n x r) */
-  mbg__cholesky Mr;    /* Q2^T M Q2                                         (f x f) */
-  real *Q2, *MQ2;      /*                                                   (n x f) */
-  real *B;             /* values by the pattern of the system */
-  /* the point */
-  real t;
-  mbg__frame *H;
-  real *v, *v_star, *a; /*                                                   (nw) */
-  int *turns;
-  bool rates;           /* the system is at a as well */
-  bool solved;          /* lambda and kappa belong to the point */
-  real *lambda, *kappa; /* core's sign; kappa of (F4)                        (nrow) */
-  real *phi, *phid;     /*                                                   (nrow) */
-  real *gamma;          /*                                                   (nrow) */
-  double independence;  /* smallest |R_kk| relative to its row */
-  int dependent;        /* that row */
-  real *F;              /* f of theory 1                                     (nw) */
-  real *drop;           /* v - v*                                            (n) */
-  /* scratch */
-  real *x, *y, *z, *s; /*                                                   (n) */
-  real *k;             /* kept rows                                         (r) */
-  real *h;             /* freedoms                                          (f) */
-  mbg__qr_columns columns;
-  real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
-};
 
 /* ---------------------------------------------------------------------- creation */
+
+/* rows of B^T between which the columns of the rows have entries */
+static void find_envelope(mbg__qr_point *q) {
+  const mbg__csc *p = mbg__system_pattern_B(q->sys);
+  for (int j = q->n - 1; j >= 0; j--) {
+    for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
+      const int row = p->rowind[e];
+      q->first[row] = j;
+      q->end[row] = q->end[row] > 0 ? q->end[row] : j + 1;
+    }
+  }
+}
+
+void mbg__qr_point_begin(mbg__qr_point *q) {
+  for (int i = 0; i < q->r; i++) {
+    q->kept_first[i] = q->first[q->rank->kept[i]];
+    q->kept_end[i] = q->end[q->rank->kept[i]];
+  }
+  mbg__householder_envelope(&q->qr, q->kept_first, q->kept_end);
+  if (q->plane) {
+    mbg__plane_begin(q->plane);
+  }
+}
 
 static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   const mbg_model *m = q->m;
@@ -62,7 +43,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->phid = MBG_TAKE(arena, real, m->nrow);
   q->gamma = MBG_TAKE(arena, real, m->nrow);
   q->F = MBG_TAKE(arena, real, m->nw);
-  q->drop = MBG_TAKE(arena, real, q->n);
+  q->drop = MBG_TAKE(arena, real, q->r);
   q->x = MBG_TAKE(arena, real, q->n);
   q->y = MBG_TAKE(arena, real, q->n);
   q->z = MBG_TAKE(arena, real, q->n);
@@ -75,6 +56,16 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->row2 = MBG_TAKE(arena, real, m->nrow);
   (void)mbg__householder_prepare(&q->qr, arena, q->n, q->r);
   (void)mbg__cholesky_prepare(&q->Mr, arena, q->f);
+  q->first = MBG_TAKE(arena, int, m->nrow);
+  q->end = MBG_TAKE(arena, int, m->nrow);
+  q->kept_first = MBG_TAKE(arena, int, q->r);
+  q->kept_end = MBG_TAKE(arena, int, q->r);
+  const int err = mbg__arena_check(ctx, arena);
+  if (err < 0) {
+    return err;
+  }
+  find_envelope(q);
+  mbg__qr_point_begin(q);
   return mbg__qr_columns_create(ctx, arena, q->sys, &q->columns);
 }
 
@@ -90,132 +81,15 @@ int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
   q->n = m->nv;
   q->r = rank->nkept;
   q->f = q->n - q->r;
-  return take_arrays(ctx, arena, q);
-}
-
-/* ---------------------------------------------------------------------- vectors */
-
-static void free_of(const mbg__qr_point *q, const real *full, real *x) { mbg__to_free(q->m, 1, full, x); }
-
-static void full_of(const mbg__qr_point *q, const real *x, real *full) {
-  memset(full, 0, (size_t)q->m->nw * sizeof(real));
-  mbg__to_full(q->m, 1, x, full);
-}
-
-static void kept_of(const mbg__qr_point *q, const real *rows, real *k) {
-  for (int i = 0; i < q->r; i++) {
-    k[i] = rows[q->rank->kept[i]];
-  }
-}
-
-static void rows_of(const mbg__qr_point *q, const real *k, real *rows) {
-  memset(rows, 0, (size_t)q->m->nrow * sizeof(real));
-  for (int i = 0; i < q->r; i++) {
-    rows[q->rank->kept[i]] = k[i];
-  }
-}
-
-/* ---------------------------------------------------------------------- N, P, Y, M */
-
-/* out = N k (n from r); k is overwritten */
-static void mul_N(const mbg__qr_point *q, real *k, real *out) {
-  mbg__householder_solve_T(&q->qr, k);
-  memset(out, 0, (size_t)q->n * sizeof(real));
-  memcpy(out, k, (size_t)q->r * sizeof(real));
-  mbg__householder_mul(&q->qr, out, 1);
-}
-
-/* k = N^T y; y is overwritten */
-static void mul_N_T(const mbg__qr_point *q, real *y, real *k) {
-  mbg__householder_mul_T(&q->qr, y, 1);
-  memcpy(k, y, (size_t)q->r * sizeof(real));
-  mbg__householder_solve(&q->qr, k);
-}
-
-/* y <- P y */
-static void mul_P(const mbg__qr_point *q, real *y) {
-  mbg__householder_mul_T(&q->qr, y, 1);
-  memset(y, 0, (size_t)q->r * sizeof(real));
-  mbg__householder_mul(&q->qr, y, 1);
-}
-
-/* y <- Y y */
-static void mul_Y(const mbg__qr_point *q, real *y) {
-  mbg__householder_mul_T(&q->qr, y, 1);
-  memset(y, 0, (size_t)q->r * sizeof(real));
-  mbg__cholesky_solve(&q->Mr, y + q->r, 1);
-  mbg__householder_mul(&q->qr, y, 1);
-}
-
-/* y = M x over free velocities; uses `full`, `full2` */
-static void mul_M(const mbg__qr_point *q, const real *x, real *y) {
-  full_of(q, x, q->full);
-  mbg__system_mass_mul(q->sys, q->full, q->full2);
-  free_of(q, q->full2, y);
-}
-
-/* h = Q2^T y */
-static void to_freedoms(const mbg__qr_point *q, const real *y, real *h) {
-  for (int k = 0; k < q->f; k++) {
-    h[k] = vn_dot(q->n, q->Q2 + (size_t)k * (size_t)q->n, y);
-  }
-}
-
-/* y = Q2 h */
-static void from_freedoms(const mbg__qr_point *q, const real *h, real *y) {
-  vn_zero(q->n, y);
-  for (int k = 0; k < q->f; k++) {
-    vn_axpy(q->n, y, h[k], q->Q2 + (size_t)k * (size_t)q->n);
-  }
-}
-
-/* fewer freedoms than rows: products with Q2 cost less than the reflections */
-static bool few_freedoms(const mbg__qr_point *q) { return q->f < q->r; }
-
-/* out = Y y */
-static void apply_Y(const mbg__qr_point *q, const real *y, real *out) {
-  if (few_freedoms(q)) {
-    to_freedoms(q, y, q->h);
-    mbg__cholesky_solve(&q->Mr, q->h, 1);
-    from_freedoms(q, q->h, out);
-  } else {
-    vn_copy(q->n, out, y);
-    mul_Y(q, out);
-  }
-}
-
-/* out = P y */
-static void apply_P(const mbg__qr_point *q, const real *y, real *out) {
-  if (few_freedoms(q)) {
-    to_freedoms(q, y, q->h);
-    from_freedoms(q, q->h, out);
-  } else {
-    vn_copy(q->n, out, y);
-    mul_P(q, out);
-  }
-}
-
-/* out = P y, k = N^T y; y is overwritten */
-static void apply_P_N(const mbg__qr_point *q, real *y, real *out, real *k) {
-  if (few_freedoms(q)) {
-    to_freedoms(q, y, q->h);
-    from_freedoms(q, q->h, out);
-  }
-  mbg__householder_mul_T(&q->qr, y, 1);
-  memcpy(k, y, (size_t)q->r * sizeof(real));
-  mbg__householder_solve(&q->qr, k);
-  if (!few_freedoms(q)) {
-    vn_copy(q->n, out, y);
-    vn_zero(q->r, out);
-    mbg__householder_mul(&q->qr, out, 1);
-  }
+  const int err = mbg__plane_create(ctx, arena, sys, &q->plane);
+  return err < 0 ? err : take_arrays(ctx, arena, q);
 }
 
 /* ---------------------------------------------------------------------- factors */
 
-static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
+/* B^T of the kept rows, column by column */
+static void read_B(mbg__qr_point *q) {
   const mbg__csc *p = mbg__system_pattern_B(q->sys);
-  int where = 0;
   mbg__system_matrices(q->sys, &(mbg__matrices){.B = q->B});
   memset(q->row, 0, (size_t)q->m->nrow * sizeof(real));
   for (int i = 0; i < q->r; i++) {
@@ -229,6 +103,15 @@ static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
         q->qr.A[(size_t)k * (size_t)q->n + (size_t)j] = q->B[e];
       }
     }
+  }
+}
+
+static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
+  int where = 0;
+  if (q->flat) {
+    mbg__plane_columns(q->plane, q->r, q->rank->kept, q->qr.A);
+  } else {
+    read_B(q);
   }
   mbg__householder_factor(&q->qr);
   q->independence = mbg__householder_ratio(&q->qr, &where);
@@ -294,10 +177,11 @@ static void project_velocity(mbg__qr_point *q) {
     const int row = q->rank->kept[i];
     q->k[i] = q->phid[row] + q->beta * q->phi[row];
   }
-  mul_N(q, q->k, q->drop);
+  mul_N(q, q->k, q->x);
+  memcpy(q->drop, q->k, (size_t)q->r * sizeof(real));
   memcpy(q->v_star, q->v, (size_t)q->m->nw * sizeof(real));
   for (int j = 0; j < q->n; j++) {
-    q->v_star[q->m->full[j]] -= q->drop[j];
+    q->v_star[q->m->full[j]] -= q->x[j];
   }
 }
 
@@ -313,13 +197,13 @@ static void accelerate(mbg__qr_point *q) {
   full_of(q, q->z, q->a);
 }
 
-/* (F4), (F6): signals and derivatives need them, steps do not */
-static void solve_multipliers(mbg__qr_point *q) {
+/* (F4), (F6) */
+void mbg__qr_point_multipliers(mbg__qr_point *q) {
   if (q->solved) {
     return;
   }
-  vn_copy(q->n, q->x, q->drop);
-  mul_N_T(q, q->x, q->k);
+  memcpy(q->k, q->drop, (size_t)q->r * sizeof(real));
+  mbg__householder_solve(&q->qr, q->k);
   rows_of(q, q->k, q->kappa);
   free_of(q, q->F, q->x);
   free_of(q, q->a, q->z);
@@ -330,17 +214,32 @@ static void solve_multipliers(mbg__qr_point *q) {
   q->solved = true;
 }
 
-/* the state, and the forces there; rates: the system has those of the point */
-static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
-                 bool rates) {
+static void take_state(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns) {
   q->at = AT_NOTHING;
-  q->rates = rates;
   q->t = t;
-  q->solved = false;
+  q->flat = q->solved = false;
   memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
   memcpy(q->v, v, (size_t)q->m->nw * sizeof(real));
   memcpy(q->turns, turns, (size_t)q->m->nturn * sizeof(int));
+}
+
+/* the state, and the forces there; rates: the system has those of the point */
+static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                 bool rates) {
+  take_state(q, t, H, v, turns);
+  q->rates = rates;
   return mbg__system_update_forces(ctx, q->sys);
+}
+
+/* factors, v* and a, from the forces, rows and B */
+static int solve(mbg_context *ctx, mbg__qr_point *q) {
+  int err = MBG_OK;
+  MBG_TRY(factor_B(ctx, q));
+  MBG_TRY(factor_M(ctx, q));
+  project_velocity(q);
+  accelerate(q);
+done:
+  return err;
 }
 
 int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
@@ -348,10 +247,7 @@ int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const 
   int err = MBG_OK;
   MBG_TRY(begin(ctx, q, t, H, v, turns, false));
   read_system(q);
-  MBG_TRY(factor_B(ctx, q));
-  MBG_TRY(factor_M(ctx, q));
-  project_velocity(q);
-  accelerate(q);
+  MBG_TRY(solve(ctx, q));
   q->at = AT_STATE;
   MBG_TRY(mbg__system_has_late(q->sys) ? mbg__qr_point_full(ctx, q) : MBG_OK);
   *v_star = q->v_star;
@@ -367,19 +263,31 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
   return err < 0 ? err : mbg__qr_point_eval_placed(ctx, q, t, H, v, turns, v_star, a);
 }
 
+bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v) {
+  return q->plane && mbg__plane_place(q->plane, H, v);
+}
+
+int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                                const int *turns, const real **v_star, const real **a) {
+  take_state(q, t, H, v, turns);
+  q->flat = true;
+  mbg__plane_values(q->plane, q->F, q->phi, q->phid, q->gamma);
+  *v_star = q->v_star;
+  *a = q->a;
+  return solve(ctx, q);
+}
+
 enum { PARTS = 8 };
 
 /* factors and results of eval, a last, with their sizes */
 static void parts(const mbg__qr_point *q, real *part[PARTS], int size[PARTS]) {
   real *const all[PARTS] = {q->qr.A, q->qr.tau, q->Q2, q->Mr.A, q->drop, q->F, q->v_star, q->a};
-  const int sizes[PARTS] = {q->n * q->r, q->r, q->n * q->f, q->f * q->f, q->n, q->m->nw, q->m->nw, q->m->nw};
+  const int sizes[PARTS] = {q->n * q->r, q->r, q->n * q->f, q->f * q->f, q->r, q->m->nw, q->m->nw, q->m->nw};
   memcpy(part, all, sizeof(all));
   memcpy(size, sizes, sizeof(sizes));
 }
 
-int mbg__qr_point_count(const mbg__qr_point *q) {
-  return q->r * (q->n + 1) + q->f * (q->n + q->f) + q->n + 3 * q->m->nw;
-}
+int mbg__qr_point_count(const mbg__qr_point *q) { return q->r * (q->n + 2) + q->f * (q->n + q->f) + 3 * q->m->nw; }
 
 void mbg__qr_point_keep(const mbg__qr_point *q, real *kept) {
   real *part[PARTS];
@@ -395,23 +303,34 @@ const real *mbg__qr_point_rates(const mbg__qr_point *q, const real *kept) {
   return mbg__system_has_late(q->sys) ? NULL : kept + mbg__qr_point_count(q) - q->m->nw;
 }
 
-int mbg__qr_point_again(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
-                        const int *turns, const real *kept, const real **v_star, const real **a) {
+static void take_kept(mbg__qr_point *q, const real *kept, const real **v_star, const real **a) {
   real *part[PARTS];
   int size[PARTS];
   parts(q, part, size);
   for (int i = 0; i < PARTS; kept += size[i], i++) {
     memcpy(part[i], kept, (size_t)size[i] * sizeof(real));
   }
-  const int err = begin(ctx, q, t, H, v, turns, !mbg__system_has_late(q->sys));
-  q->at = err < 0 ? AT_NOTHING : AT_STATE;
   *v_star = q->v_star;
   *a = q->a;
+}
+
+void mbg__qr_point_again_in_plane(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                                  const real *kept, const real **v_star, const real **a) {
+  take_state(q, t, H, v, turns);
+  q->flat = true;
+  take_kept(q, kept, v_star, a);
+}
+
+int mbg__qr_point_again(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                        const int *turns, const real *kept, const real **v_star, const real **a) {
+  take_kept(q, kept, v_star, a);
+  const int err = begin(ctx, q, t, H, v, turns, !mbg__system_has_late(q->sys));
+  q->at = err < 0 ? AT_NOTHING : AT_STATE;
   return err;
 }
 
 const real *mbg__qr_point_lambda(mbg__qr_point *q) {
-  solve_multipliers(q);
+  mbg__qr_point_multipliers(q);
   return q->lambda;
 }
 
@@ -445,7 +364,7 @@ int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
   if (q->at == AT_FULL || q->at == AT_FULL_LINEAR) {
     return MBG_OK;
   }
-  solve_multipliers(q);
+  mbg__qr_point_multipliers(q);
   if (q->at == AT_STATE) {
     mbg__system_complete(q->sys, q->rates ? NULL : q->a, q->lambda);
     q->at = AT_FULL;
@@ -453,148 +372,5 @@ int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
   }
   const int err = mbg__system_update(ctx, q->sys, &state);
   q->at = err < 0 ? AT_NOTHING : AT_FULL;
-  return err;
-}
-
-/* the two linearizations: accelerations at (H, v, a, lambda); velocities at (H, v*) with kappa as multipliers */
-int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q) {
-  int err = MBG_OK;
-  MBG_TRY(mbg__qr_point_full(ctx, q));
-  if (q->at != AT_FULL_LINEAR) {
-    MBG_TRY(mbg__system_linearize(ctx, q->sys));
-    q->at = AT_FULL_LINEAR;
-  }
-done:
-  return err;
-}
-
-static void linearize_velocities(mbg__qr_point *q) {
-  q->at = AT_VELOCITIES;
-  mbg__system_constraints_at(q->sys, q->v_star, q->kappa);
-}
-
-/* ---------------------------------------------------------------------- tangents */
-
-/* (T2) da = Y (r1 + M N r2) - N r2,  (T3) dlambda = N^T (r1 - M da); r1 = -dr, r2 = dphidd */
-static void push_accelerations(mbg__qr_point *q, const mbg__qr_change *x, real *d_a, real *dlambda) {
-  free_of(q, x->r, q->s);
-  vn_scale(q->n, q->s, -1, q->s);
-  kept_of(q, x->phidd, q->k);
-  mul_N(q, q->k, q->y);
-  mul_M(q, q->y, q->z);
-  vn_axpy(q->n, q->z, 1, q->s);
-  apply_Y(q, q->z, q->x);
-  vn_sub(q->n, q->z, q->x, q->y);
-  full_of(q, q->z, d_a);
-  if (!dlambda && mbg__system_has_late(q->sys)) {
-    dlambda = q->row2;
-  }
-  if (dlambda) {
-    mul_M(q, q->z, q->y);
-    vn_sub(q->n, q->y, q->s, q->y);
-    mul_N_T(q, q->y, q->k);
-    rows_of(q, q->k, dlambda);
-  }
-  mbg__system_late_push(q->sys, d_a, dlambda);
-}
-
-/* (T1) dv* = P (dv - r3) - N r4; r3 = d(B^T kappa), r4 = d(phi_t + beta phi) + dB v* */
-static void push_velocities(mbg__qr_point *q, const mbg__qr_change *x, const real *dv, real *dv_star) {
-  vn_axpy(q->m->nrow, x->phid, q->beta, x->phi);
-  free_of(q, dv, q->x);
-  free_of(q, x->r, q->y);
-  vn_sub(q->n, q->x, q->x, q->y);
-  apply_P(q, q->x, q->z);
-  kept_of(q, x->phid, q->k);
-  mul_N(q, q->k, q->y);
-  vn_sub(q->n, q->x, q->z, q->y);
-  full_of(q, q->x, dv_star);
-}
-
-int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
-                       real *dv_star, real *d_a, real *dlambda) {
-  const size_t nw = (size_t)q->m->nw, nr = (size_t)q->m->nrow, n = (size_t)ncol;
-  int err = MBG_OK;
-  MBG_TRY(mbg__qr_point_linearize(ctx, q));
-  for (size_t c = 0; c < n; c++) {
-    const mbg__qr_change x = mbg__qr_columns_at(&q->columns, q->sys, c, n, w, dv, da);
-    push_accelerations(q, &x, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
-  }
-  linearize_velocities(q);
-  for (size_t c = 0; c < n; c++) {
-    const mbg__qr_change x = mbg__qr_columns_at(&q->columns, q->sys, c, n, w, NULL, da);
-    push_velocities(q, &x, dv + c * nw, dv_star + c * nw);
-  }
-done:
-  return err;
-}
-
-/* ---------------------------------------------------------------------- transposes */
-
-/* (A1) with -s for s: rho' = rho + M s, y = Y rho', sig = N^T (rho' - M y); vjp = r1^T (y - s) - r2^T sig */
-static void pull_accelerations(mbg__qr_point *q, const real *rho, const real *lb, real *gw, real *gv, real *ga) {
-  if (mbg__system_has_late(q->sys)) {
-    vn_copy(q->m->nw, q->full, rho);
-    vn_zero(q->m->nrow, q->row2);
-    vn_axpy(lb ? q->m->nrow : 0, q->row2, 1, lb);
-    mbg__system_late_pull(q->sys, q->full, q->row2);
-    rho = q->full;
-    lb = q->row2;
-  }
-  free_of(q, rho, q->x);
-  memset(q->s, 0, (size_t)q->n * sizeof(real));
-  if (lb) {
-    kept_of(q, lb, q->k);
-    vn_scale(q->r, q->k, -1, q->k);
-    mul_N(q, q->k, q->s);
-    mul_M(q, q->s, q->y);
-    vn_axpy(q->n, q->x, 1, q->y);
-  }
-  apply_Y(q, q->x, q->y);
-  mul_M(q, q->y, q->z);
-  vn_sub(q->n, q->x, q->x, q->z);
-  mul_N_T(q, q->x, q->k);
-  vn_scale(q->r, q->k, -1, q->k);
-  rows_of(q, q->k, q->row);
-  /* r1 = -dr: z = -(y - s) */
-  vn_sub(q->n, q->s, q->s, q->y);
-  full_of(q, q->s, q->full);
-  mbg__system_pull(q->sys, q->full, NULL, NULL, q->row, gw, gv, NULL, NULL, ga);
-}
-
-/* vjp = -r3^T (P mu) - r4^T (N^T mu), plus P mu for the twists */
-static void pull_velocities(mbg__qr_point *q, const real *mu, real *gw, real *gv, real *ga) {
-  free_of(q, mu, q->x);
-  apply_P_N(q, q->x, q->y, q->k);
-  for (int j = 0; gv && j < q->n; j++) {
-    gv[q->m->full[j]] += q->y[j];
-  }
-  vn_scale(q->r, q->k, -1, q->k);
-  rows_of(q, q->k, q->row);
-  vn_scale(q->m->nrow, q->row2, q->beta, q->row);
-  vn_scale(q->n, q->y, -1, q->y);
-  full_of(q, q->y, q->full);
-  mbg__system_pull(q->sys, q->full, q->row2, q->row, NULL, gw, NULL, NULL, NULL, ga);
-}
-
-int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *mu, const real *rho, const real *lb,
-                       real *gw, real *gv, real *ga) {
-  const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na, nr = (size_t)q->m->nrow;
-  int err = MBG_OK;
-  MBG_TRY(mbg__qr_point_linearize(ctx, q));
-  for (size_t c = 0; c < (size_t)ncol; c++) {
-    if (mbg__any(nw, rho + c * nw) || (lb && mbg__any(nr, lb + c * nr))) {
-      pull_accelerations(q, rho + c * nw, lb ? lb + c * nr : NULL, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL,
-                         ga ? ga + c * na : NULL);
-    }
-  }
-  if (!mu) {
-    return MBG_OK;
-  }
-  linearize_velocities(q);
-  for (size_t c = 0; c < (size_t)ncol; c++) {
-    pull_velocities(q, mu + c * nw, gw ? gw + c * nw : NULL, gv ? gv + c * nw : NULL, ga ? ga + c * na : NULL);
-  }
-done:
   return err;
 }

@@ -19,6 +19,9 @@ typedef struct mbg__qr_point mbg__qr_point;
 int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
                          mbg__qr_point **out);
 
+/* A run begins, whose rank decides the kept rows. */
+void mbg__qr_point_begin(mbg__qr_point *q);
+
 /* Evaluates v* and a (nw each, valid until the next call) at a state. MBG_ERROR_SINGULAR names time and row of a
    singular configuration, or the body of a freedom without mass. */
 int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
@@ -27,6 +30,16 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
 /* The same after the constraints of the system have been updated (mbg__system_update_bare). */
 int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
                               const int *turns, const real **v_star, const real **a);
+
+/* A model in a plane (system/plane.h) at a state in it: true, and the state is placed; its evaluation, repeated from
+   what was kept, and pull without lb. The system is not there: it has to be updated before it is used. */
+bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v);
+int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
+                                const int *turns, const real **v_star, const real **a);
+void mbg__qr_point_again_in_plane(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
+                                  const real *kept, const real **v_star, const real **a);
+void mbg__qr_point_pull_in_plane(mbg__qr_point *q, int ncol, const real *mu, const real *rho, real *gw, real *gv,
+                                 real *ga);
 
 /* What eval computed, for another time: count reals. `again` repeats an eval from it at the same state, after the
    constraints of the system have been updated with the rates that were kept (`rates`, NULL: without); residuals and

@@ -1,4 +1,5 @@
 #include "formulations/qr/qr_state.h"
+#include "math/flat.h"
 #include "model/body_label.h"
 
 #include <string.h>
@@ -10,9 +11,13 @@ int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m
   *s = (mbg__qr_state){.m = m};
   s->first = MBG_TAKE(arena, int, m->nbody);
   s->H0 = MBG_TAKE(arena, mbg__frame, m->nbody);
+  s->turn = MBG_TAKE(arena, mbg__qr_turn, m->nbody);
   for (int b = 0; s->first && b < m->nbody; b++) {
     s->first[b] = s->nplace;
     s->nplace += places[m->bodies[b].motion];
+    if (s->turn) {
+      s->turn[b].c = 1;
+    }
   }
   s->n = s->nplace + m->nv;
   return mbg__arena_check(ctx, arena);
@@ -53,6 +58,17 @@ static void quaternion_rate(const real q[4], const real W[3], real out[4]) {
   out[3] = 0.5 * (q[0] * W[2] + q[1] * W[1] - q[2] * W[0]);
 }
 
+/* the frame g of a planar body; the cosine and sine of its last angle are kept */
+static void read_planar(const mbg__qr_state *s, int body, const real *z, mbg__frame *g) {
+  mbg__qr_turn *turn = &s->turn[body];
+  if (turn->angle != z[2]) {
+    *turn = (mbg__qr_turn){z[2], r_cos(z[2]), r_sin(z[2])};
+  }
+  flat_frame_set(g, turn->c, -turn->s, turn->s, turn->c, z[0], z[1]);
+}
+
+static bool planar(const mbg__qr_state *s, int body) { return s->m->bodies[body].motion == MBG__PLANAR; }
+
 /* the frame g of one body */
 static void read_place(mbg__motion motion, const real *z, mbg__frame *g) {
   frame_identity(g);
@@ -74,8 +90,16 @@ static void read_place(mbg__motion motion, const real *z, mbg__frame *g) {
 void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, real *v) {
   for (int b = 0; b < s->m->nbody; b++) {
     mbg__frame g;
-    read_place(s->m->bodies[b].motion, z + s->first[b], &g);
-    frame_mul(&H[b], &s->H0[b], &g);
+    if (planar(s, b)) {
+      read_planar(s, b, z + s->first[b], &g);
+    } else {
+      read_place(s->m->bodies[b].motion, z + s->first[b], &g);
+    }
+    if (planar(s, b) && flat_frame(&s->H0[b])) {
+      flat_frame_mul(&H[b], &s->H0[b], &g);
+    } else {
+      frame_mul(&H[b], &s->H0[b], &g);
+    }
   }
   memset(v, 0, (size_t)s->m->nw * sizeof(real));
   mbg__to_full(s->m, 1, z + s->nplace, v);
@@ -101,8 +125,21 @@ static void place_rates(mbg__motion motion, const real *z, const real v[6], real
   }
 }
 
+/* the same of a planar body */
+static void planar_rates(const mbg__qr_state *s, int body, const real *z, const real v[6], real *zd) {
+  mbg__frame g;
+  read_planar(s, body, z, &g);
+  zd[0] = g.R[0] * v[0] + g.R[1] * v[1];
+  zd[1] = g.R[3] * v[0] + g.R[4] * v[1];
+  zd[2] = v[5];
+}
+
 void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_star, const real *a, real *zd) {
   for (int b = 0; b < s->m->nbody; b++) {
+    if (planar(s, b)) {
+      planar_rates(s, b, z + s->first[b], v_star + s->m->bodies[b].voff, zd + s->first[b]);
+      continue;
+    }
     place_rates(s->m->bodies[b].motion, z + s->first[b], v_star + s->m->bodies[b].voff, zd + s->first[b]);
   }
   mbg__to_free(s->m, 1, a, zd + s->nplace);
@@ -220,12 +257,24 @@ static void place_rates_pull(mbg__motion motion, const real *z, const real v[6],
   }
 }
 
+static void planar_rates_pull(const mbg__qr_state *s, int body, const real *z, const real v[6], const real *b, real *gz,
+                              real mu[6]) {
+  mbg__frame g;
+  read_planar(s, body, z, &g);
+  flat_set(mu, g.R[0] * b[0] + g.R[3] * b[1], g.R[1] * b[0] + g.R[4] * b[1], b[2]);
+  gz[2] += v[0] * mu[1] - v[1] * mu[0];
+}
+
 void mbg__qr_state_rates_pull(const mbg__qr_state *s, const real *z, const real *v_star, const real *b, real *gz,
                               real *mu, real *rho) {
   memset(rho, 0, (size_t)s->m->nw * sizeof(real));
   mbg__to_full(s->m, 1, b + s->nplace, rho);
   for (int i = 0; i < s->m->nbody; i++) {
     const int off = s->m->bodies[i].voff, at = s->first[i];
+    if (planar(s, i)) {
+      planar_rates_pull(s, i, z + at, v_star + off, b + at, gz + at, mu + off);
+      continue;
+    }
     place_rates_pull(s->m->bodies[i].motion, z + at, v_star + off, b + at, gz + at, mu + off);
   }
 }
@@ -246,10 +295,26 @@ static void read_place_pull(mbg__motion motion, const real *z, const real gw[6],
   v6_axpy(g0, 1, start);
 }
 
+/* of a flat gradient */
+static void planar_read_pull(const mbg__qr_state *s, int body, const real *z, const real gw[6], real *gz, real g0[6]) {
+  real start[6];
+  mbg__frame g;
+  read_planar(s, body, z, &g);
+  flat_AdInvT_mul(start, &g, gw);
+  gz[0] += start[0];
+  gz[1] += start[1];
+  gz[2] += gw[5];
+  flat_axpy(g0, 1, start);
+}
+
 void mbg__qr_state_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz,
                              real *g0) {
   for (int i = 0; i < s->m->nbody; i++) {
     const int off = s->m->bodies[i].voff, at = s->first[i];
+    if (planar(s, i) && flat_vector(gw + off)) {
+      planar_read_pull(s, i, z + at, gw + off, gz + at, g0 + off);
+      continue;
+    }
     read_place_pull(s->m->bodies[i].motion, z + at, gw + off, gz + at, g0 + off);
   }
   for (int j = 0; j < s->m->nv; j++) {

@@ -14,11 +14,16 @@
 #include "system/system.h"
 
 typedef struct {
+  real angle, c, s; /* with its cosine and sine */
+} mbg__qr_turn;
+
+typedef struct {
   const mbg_model *m;
   int nplace; /* components of all frames */
   int n;      /* nplace + nv */
   int *first; /* of each body                      (nbody) */
   mbg__frame *H0;
+  mbg__qr_turn *turn; /* of each planar body, when it was read last  (nbody) */
 } mbg__qr_state;
 
 int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__qr_state *s);

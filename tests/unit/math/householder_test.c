@@ -1,5 +1,5 @@
 /* Orthogonal factors without exchanges: Q R = A, Q^T Q = 1, solutions with R, dependent columns; on both sides of the
-   sizes from which LAPACK does the work. */
+   sizes from which LAPACK does the work, full and with envelopes. */
 #include "math/householder.h"
 #include "support/support.h"
 
@@ -14,8 +14,22 @@ static mbg__arena make_arena(support_memory *memory) {
   return arena;
 }
 
-/* 1e-13: m eps times the length of a column, about sqrt(m) */
-static void check_factors(support_rng *rng, int m, int n) {
+/* a random envelope: columns of at most `most` rows, which move down as those of a chain do; A outside becomes 0 */
+static void make_envelope(support_rng *rng, int m, int n, int most, double *A, int *first, int *end) {
+  for (int k = 0; k < n; k++) {
+    first[k] = support_index(rng, most) + k * (m - n) / (n + 1);
+    first[k] = first[k] + k / 2 < m ? first[k] + k / 2 : m - 1;
+    end[k] = first[k] + 1 + support_index(rng, most);
+    end[k] = end[k] > k ? end[k] : k + 1;
+    end[k] = end[k] < m ? end[k] : m;
+    for (int i = 0; i < m; i++) {
+      A[m * k + i] = i >= first[k] && i < end[k] ? A[m * k + i] : 0;
+    }
+  }
+}
+
+/* 1e-13: m eps times the length of a column, about sqrt(m); most: rows of a column, 0: all */
+static void check_factors(support_rng *rng, int m, int n, int most) {
   static double A[MMAX * MMAX], C[MMAX * MMAX];
   support_memory memory = {0};
   mbg__arena arena = make_arena(&memory);
@@ -23,6 +37,11 @@ static void check_factors(support_rng *rng, int m, int n) {
   assert_int_equal(mbg__householder_prepare(&q, &arena, m, n), MBG_OK);
   const long requests = memory.requests;
   support_normals(rng, A, m * n);
+  if (most > 0) {
+    int first[MMAX], end[MMAX];
+    make_envelope(rng, m, n, most, A, first, end);
+    mbg__householder_envelope(&q, first, end);
+  }
   memcpy(q.A, A, sizeof *A * (size_t)(m * n));
   mbg__householder_factor(&q);
 
@@ -57,9 +76,11 @@ static void factors_give_the_matrix_back(void **state) {
   (void)state;
   support_rng rng = support_rng_make(11);
   for (int m = 1; m <= MMAX; m += m < 12 ? 1 : 7) {
-    check_factors(&rng, m, 0);
-    check_factors(&rng, m, (m + 1) / 2);
-    check_factors(&rng, m, m);
+    for (int most = 0; most < 12; most += 5) {
+      check_factors(&rng, m, 0, most);
+      check_factors(&rng, m, (m + 1) / 2, most);
+      check_factors(&rng, m, m, most);
+    }
   }
 }
 

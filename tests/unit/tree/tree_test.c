@@ -5,9 +5,11 @@
 #include "start/start.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
+#include "support/tree_text.h"
 #include "tree/tree.h"
 #include "tree/tree_lanes.h"
 #include "tree/tree_local.h"
+#include "tree/tree_recursion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ typedef struct {
   int n, nrow;
   mbg__frame *E;
   double *w, *a, *lambda, *q;
+  int recursions; /* systems that were eliminated along the tree */
   char name[40];
 } tree_case;
 
@@ -307,6 +310,51 @@ static void check_row_masses(tree_case *x, mbg__tree_matrix *matrix) {
   compare(x, "masses of rows", x->nrow, out, expected);
 }
 
+/* A y = b up to rounding of the products; the joints of long paths make A badly conditioned, so that y itself is not
+   known as well */
+static void check_solution(tree_case *x, const char *what, const mbg__csc *A, bool transposed, const double *y,
+                           const double *b) {
+  double *r = model_case_array(&x->c, 2 * x->n);
+  const double scale = largest(mbg__csc_count(A), A->val) * largest(2 * x->n, y);
+  memcpy(r, b, 2 * (size_t)x->n * sizeof(double));
+  if (transposed) {
+    mbg__csc_mul_T_add(r, -1, A, y, 2);
+  } else {
+    mbg__csc_mul_add(r, -1, A, y, 2);
+  }
+  if (!(largest(2 * x->n, r) <= tol * fmax(1, scale))) {
+    fail_msg("%s: %s leaves %.2e of %.2e", x->name, what, largest(2 * x->n, r), scale);
+  }
+}
+
+/* elimination along the tree solves the same system, also transposed and from a copy */
+static void compare_recursion(tree_case *x, support_rng *rng, mbg__tree_matrix *matrix, mbg__tree_recursion *r) {
+  double *b = randoms(x, rng, 2 * x->n), *y = model_case_array(&x->c, 2 * x->n);
+  double *kept = model_case_array(&x->c, (int)(mbg__tree_recursion_bytes(r) / sizeof(double)));
+  int where;
+  assert_int_equal(mbg__tree_recursion_factor(x->tree, r, &where), MBG_OK);
+  mbg__tree_recursion_keep(r, kept);
+  memcpy(y, b, 2 * (size_t)x->n * sizeof(double));
+  mbg__tree_recursion_solve(r, x->n, y, 2, false);
+  check_solution(x, "recursion", &matrix->A, false, y, b);
+  mbg__tree_recursion_recall(r, kept);
+  memcpy(y, b, 2 * (size_t)x->n * sizeof(double));
+  mbg__tree_recursion_solve(r, x->n, y, 2, true);
+  check_solution(x, "transposed recursion", &matrix->A, true, y, b);
+}
+
+/* after an update, with the matrix of a step, h > 0, or of the mass */
+static void check_recursion(tree_case *x, support_rng *rng, mbg__tree_matrix *matrix, double h, const double *D) {
+  if (!mbg__tree_recursion_can(x->tree)) {
+    return;
+  }
+  mbg__tree_recursion *r = mbg__tree_recursion_create(x->tree);
+  assert_non_null(r);
+  mbg__tree_recursion_fill(x->tree, r, h, D);
+  compare_recursion(x, rng, matrix, r);
+  x->recursions++;
+}
+
 /* the matrix of a step times (D, (h^2/4) lambda) against directional derivatives; that of the mass against M q +
    Phi_z^T lambda */
 static void check_matrices(tree_case *x, support_rng *rng) {
@@ -343,6 +391,7 @@ static void check_matrices(tree_case *x, support_rng *rng) {
   mbg__tree_matrix_step(x->tree, &matrix, h, D, NULL);
   mbg__csc_mul_add(out, 1, &matrix.A, both, 1);
   compare(x, "step matrix", x->n + x->nrow, out, expected);
+  check_recursion(x, rng, &matrix, h, D);
 
   update(x, true, expected);
   mbg__tree_matrix_mass(x->tree, &matrix, NULL);
@@ -351,6 +400,7 @@ static void check_matrices(tree_case *x, support_rng *rng) {
   memset(out, 0, (size_t)(x->n + x->nrow) * sizeof(double));
   mbg__csc_mul_add(out, 1, &matrix.A, both, 1);
   compare(x, "mass matrix", x->n, out, expected);
+  check_recursion(x, rng, &matrix, 0, NULL);
   check_row_masses(x, &matrix);
   mbg__tree_matrix_destroy(&matrix);
 }
@@ -407,6 +457,24 @@ static void test_flexible(void **state) {
   }
 }
 
+/* trees whose systems are eliminated along the tree; one row, and they are not */
+static void test_recursion(void **state) {
+  (void)state;
+  for (int i = 0; i < support_rounds(6, 40); i++) {
+    const bool planar = i & 1, closed = i % 6 == 5;
+    support_rng rng = support_rng_make((uint64_t)i);
+    char *text = tree_text(1 + 14 * (i % 8), planar, closed);
+    tree_case x = {.n = 0};
+    snprintf(x.name, sizeof x.name, "tree of %d", 1 + 14 * (i % 8));
+    assert_true(open_tree(&x, &rng, NULL, text));
+    assert_int_equal(x.nrow, closed);
+    check_all(&x, &rng);
+    assert_int_equal(x.recursions, closed ? 0 : 2);
+    close_tree(&x);
+    free(text);
+  }
+}
+
 static void test_vehicle(void **state) {
   (void)state;
   support_rng rng = support_rng_make(1);
@@ -436,10 +504,8 @@ static void test_cut(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_flexible),
-      cmocka_unit_test(test_vehicle),
-      cmocka_unit_test(test_cut),
+      cmocka_unit_test(test_random),  cmocka_unit_test(test_flexible), cmocka_unit_test(test_recursion),
+      cmocka_unit_test(test_vehicle), cmocka_unit_test(test_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

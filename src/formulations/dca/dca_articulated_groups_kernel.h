@@ -1,0 +1,519 @@
+/* The recursion inside pieces of equal shape: the sums of dca_articulated_internal.h and dca_articulated_pieces.c with
+   a piece in each lane. Compiled once for every kind of vectors. */
+#ifndef MBG_FORMULATIONS_DCA_DCA_ARTICULATED_GROUPS_KERNEL_H
+#define MBG_FORMULATIONS_DCA_DCA_ARTICULATED_GROUPS_KERNEL_H
+
+#include "formulations/dca/dca_articulated_groups.h"
+
+/* ---------------------------------------------------------------------- numbers of each piece, and back */
+
+/* number i of each vector */
+static inline void collect(lane *out, const real *const from[MBG__LANES], int i) {
+#ifdef MBG_COMPLEX
+  *out = from[0][i];
+#else
+  *out = (lane){from[0][i], from[1][i], from[2][i], from[3][i]};
+#endif
+}
+
+static void collect_all(int n, lane *out, const real *const from[MBG__LANES]) {
+  for (int i = 0; i < n; i++) {
+    collect(&out[i], from, i);
+  }
+}
+
+static void spread(int n, const lane *x, int q, real *to) {
+  for (int i = 0; i < n; i++) {
+    to[i] = lane_get(&x[i], q);
+  }
+}
+
+/* ---------------------------------------------------------------------- vectors and frames */
+
+static inline void cross(lane out[3], const lane a[3], const lane b[3]) {
+  const lane x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
+  out[0] = x;
+  out[1] = y;
+  out[2] = z;
+}
+
+/* out = R x, R^T x */
+static inline void turn(lane out[3], const lane R[9], const lane x[3]) {
+  lane y[3];
+  for (int i = 0; i < 3; i++) {
+    y[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
+  }
+  for (int i = 0; i < 3; i++) {
+    out[i] = y[i];
+  }
+}
+
+static inline void turn_back(lane out[3], const lane R[9], const lane x[3]) {
+  lane y[3];
+  for (int i = 0; i < 3; i++) {
+    y[i] = R[i] * x[0] + R[3 + i] * x[1] + R[6 + i] * x[2];
+  }
+  for (int i = 0; i < 3; i++) {
+    out[i] = y[i];
+  }
+}
+
+static inline void product(lane out[9], const lane A[9], const lane B[9]) {
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      out[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+    }
+  }
+}
+
+static void lane_frame_mul(mbg__lane_frame *out, const mbg__lane_frame *a, const mbg__lane_frame *b) {
+  product(out->R, a->R, b->R);
+  turn(out->x, a->R, b->x);
+  for (int i = 0; i < 3; i++) {
+    out->x[i] += a->x[i];
+  }
+}
+
+/* Ad(H^-1) v and Ad(H^-1)^T f */
+static inline void carry_down(lane out[6], const mbg__lane_frame *H, const lane v[6]) {
+  lane y[3];
+  cross(y, H->x, v + 3);
+  for (int i = 0; i < 3; i++) {
+    y[i] = v[i] - y[i];
+  }
+  turn_back(out, H->R, y);
+  turn_back(out + 3, H->R, v + 3);
+}
+
+static inline void carry_up(lane out[6], const mbg__lane_frame *H, const lane f[6]) {
+  lane y[3];
+  turn(out, H->R, f);
+  turn(out + 3, H->R, f + 3);
+  cross(y, H->x, out);
+  for (int i = 0; i < 3; i++) {
+    out[3 + i] += y[i];
+  }
+}
+
+/* out += s a */
+static inline void axpy(lane out[6], const lane *s, const lane a[6]) {
+  for (int i = 0; i < 6; i++) {
+    out[i] += *s * a[i];
+  }
+}
+
+static inline void dot(lane *out, const lane a[6], const lane b[6]) {
+  lane s = a[0] * b[0];
+  for (int i = 1; i < 6; i++) {
+    s += a[i] * b[i];
+  }
+  *out = s;
+}
+
+/* ---------------------------------------------------------------------- inertias */
+
+static void column(const mbg__lane_inertia *I, int c, lane U[6]) {
+  static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+  for (int i = 0; i < 3; i++) {
+    U[i] = c < 3 ? I->A[place[i][c]] : I->B[3 * i + c - 3];
+    U[3 + i] = c < 3 ? I->B[3 * c + i] : I->C[place[i][c - 3]];
+  }
+}
+
+/* I -= s U U^T */
+static void subtract_square(mbg__lane_inertia *I, const lane *s, const lane U[6]) {
+  static const int row[6] = {0, 1, 2, 0, 0, 1}, col[6] = {0, 1, 2, 1, 2, 2};
+  lane V[6];
+  for (int i = 0; i < 6; i++) {
+    V[i] = *s * U[i];
+  }
+  for (int i = 0; i < 6; i++) {
+    I->A[i] -= V[row[i]] * U[col[i]];
+    I->C[i] -= V[3 + row[i]] * U[3 + col[i]];
+  }
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      I->B[3 * i + j] -= V[i] * U[3 + j];
+    }
+  }
+}
+
+/* R S R^T, S symmetric */
+static void turn_symmetric(const lane R[9], const lane S[6], lane out[6]) {
+  static const int row[6] = {0, 1, 2, 0, 0, 1}, col[6] = {0, 1, 2, 1, 2, 2};
+  lane T[9];
+  for (int i = 0; i < 3; i++) {
+    const lane *r = R + 3 * i;
+    T[3 * i] = r[0] * S[0] + r[1] * S[3] + r[2] * S[4];
+    T[3 * i + 1] = r[0] * S[3] + r[1] * S[1] + r[2] * S[5];
+    T[3 * i + 2] = r[0] * S[4] + r[1] * S[5] + r[2] * S[2];
+  }
+  for (int i = 0; i < 6; i++) {
+    const lane *t = T + 3 * row[i], *r = R + 3 * col[i];
+    out[i] = t[0] * r[0] + t[1] * r[1] + t[2] * r[2];
+  }
+}
+
+/* to += X^T I X, as carry_inertia */
+static void inertia_up(const mbg__lane_frame *Rel, const mbg__lane_inertia *I, mbg__lane_inertia *to) {
+  const lane *R = Rel->R, *x = Rel->x;
+  lane A[6], B[9], C[6], T[9], D[9];
+  turn_symmetric(R, I->A, A);
+  turn_symmetric(R, I->C, C);
+  product(T, R, I->B);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      B[3 * i + j] = T[3 * i] * R[3 * j] + T[3 * i + 1] * R[3 * j + 1] + T[3 * i + 2] * R[3 * j + 2];
+    }
+  }
+  D[0] = B[0] - (A[3] * x[2] - A[4] * x[1]);
+  D[1] = B[1] - (A[4] * x[0] - A[0] * x[2]);
+  D[2] = B[2] - (A[0] * x[1] - A[3] * x[0]);
+  D[3] = B[3] - (A[1] * x[2] - A[5] * x[1]);
+  D[4] = B[4] - (A[5] * x[0] - A[3] * x[2]);
+  D[5] = B[5] - (A[3] * x[1] - A[1] * x[0]);
+  D[6] = B[6] - (A[5] * x[2] - A[2] * x[1]);
+  D[7] = B[7] - (A[2] * x[0] - A[4] * x[2]);
+  D[8] = B[8] - (A[4] * x[1] - A[5] * x[0]);
+  for (int i = 0; i < 6; i++) {
+    to->A[i] += A[i];
+  }
+  for (int i = 0; i < 9; i++) {
+    to->B[i] += D[i];
+  }
+  to->C[0] += C[0] + x[1] * D[6] - x[2] * D[3] + x[1] * B[6] - x[2] * B[3];
+  to->C[1] += C[1] + x[2] * D[1] - x[0] * D[7] + x[2] * B[1] - x[0] * B[7];
+  to->C[2] += C[2] + x[0] * D[5] - x[1] * D[2] + x[0] * B[5] - x[1] * B[2];
+  to->C[3] += C[3] + x[1] * D[7] - x[2] * D[4] + x[2] * B[0] - x[0] * B[6];
+  to->C[4] += C[4] + x[1] * D[8] - x[2] * D[5] + x[0] * B[3] - x[1] * B[0];
+  to->C[5] += C[5] + x[2] * D[2] - x[0] * D[8] + x[0] * B[4] - x[1] * B[1];
+}
+
+/* out = I v */
+static void inertia_times(const mbg__lane_inertia *I, const lane v[6], lane out[6]) {
+  const lane *A = I->A, *B = I->B, *C = I->C, *U = v, *W = v + 3;
+  out[0] = A[0] * U[0] + A[3] * U[1] + A[4] * U[2] + (B[0] * W[0] + B[1] * W[1] + B[2] * W[2]);
+  out[1] = A[3] * U[0] + A[1] * U[1] + A[5] * U[2] + (B[3] * W[0] + B[4] * W[1] + B[5] * W[2]);
+  out[2] = A[4] * U[0] + A[5] * U[1] + A[2] * U[2] + (B[6] * W[0] + B[7] * W[1] + B[8] * W[2]);
+  out[3] = B[0] * U[0] + B[3] * U[1] + B[6] * U[2] + C[0] * W[0] + C[3] * W[1] + C[4] * W[2];
+  out[4] = B[1] * U[0] + B[4] * U[1] + B[7] * U[2] + C[3] * W[0] + C[1] * W[1] + C[5] * W[2];
+  out[5] = B[2] * U[0] + B[5] * U[1] + B[8] * U[2] + C[4] * W[0] + C[5] * W[1] + C[2] * W[2];
+}
+
+/* ---------------------------------------------------------------------- frames and twists */
+
+/* numbers of coordinate j of a link, one of each piece */
+static void coordinates(const mbg__art_dynamics *d, const mbg__lane_link *l, const real *x, lane out[6]) {
+  const real *from[MBG__LANES];
+  for (int q = 0; q < MBG__LANES; q++) {
+    from[q] = x + d->k->links[l->link[q]].first;
+  }
+  collect_all(l->nz, out, from);
+}
+
+/* relative frames, and the exit from the base */
+void LANES(mbg__group_place)(const mbg__art_dynamics *d, mbg__art_group *g) {
+  mbg__lane_frame G;
+  lane s[6], y[6], w[6];
+  for (int i = 0; i < g->count; i++) {
+    mbg__lane_link *l = &g->links[i];
+    mbg__lane_frame E;
+    const real *from[MBG__LANES];
+    for (int q = 0; q < MBG__LANES; q++) {
+      from[q] = d->E[l->link[q]].R;
+    }
+    collect_all(9, E.R, from);
+    for (int q = 0; q < MBG__LANES; q++) {
+      from[q] = d->E[l->link[q]].x;
+    }
+    collect_all(3, E.x, from);
+    lane_frame_mul(&l->Rel, &l->A, &E);
+  }
+  for (int q = 0; q < g->npath; q++) {
+    const mbg__lane_link *l = &g->links[g->path[q]];
+    l6_zero(y);
+    if (q > 0) {
+      const mbg__lane_frame before = G;
+      lane_frame_mul(&G, &before, &l->Rel);
+      carry_down(y, &l->Rel, s);
+    } else {
+      G = l->Rel;
+    }
+    coordinates(d, l, d->w, w);
+    for (int j = 0; j < l->nz; j++) {
+      y[l->comp[j]] += w[j];
+    }
+    l6_copy(s, y);
+  }
+  for (int q = 0; g->npath > 0 && q < g->n; q++) {
+    mbg__art_piece *x = &d->k->pieces->pieces[g->piece[q]];
+    spread(9, G.R, q, x->G.R);
+    spread(3, G.x, q, x->G.x);
+    spread(6, s, q, x->s);
+  }
+}
+
+/* f = M v of the body alone */
+static void body_momentum(const mbg__lane_link *l, const lane v[6], lane f[6]) {
+  const lane *J = l->J;
+  lane y[3];
+  cross(y, l->mc, v + 3);
+  for (int i = 0; i < 3; i++) {
+    f[i] = l->m * v[i] - y[i];
+  }
+  f[3] = J[0] * v[3] + J[3] * v[4] + J[4] * v[5];
+  f[4] = J[3] * v[3] + J[1] * v[4] + J[5] * v[5];
+  f[5] = J[4] * v[3] + J[5] * v[4] + J[2] * v[5];
+  cross(y, l->mc, v);
+  for (int i = 0; i < 3; i++) {
+    f[3 + i] += y[i];
+  }
+}
+
+static void body_inertia(mbg__lane_link *l) {
+  mbg__lane_inertia *I = &l->I;
+  const lane *mc = l->mc;
+  ln_zero(6, I->A);
+  ln_zero(9, I->B);
+  I->A[0] = I->A[1] = I->A[2] = l->m;
+  I->B[1] = mc[2];
+  I->B[2] = -mc[1];
+  I->B[3] = -mc[2];
+  I->B[5] = mc[0];
+  I->B[6] = mc[1];
+  I->B[7] = -mc[0];
+  l6_copy(I->C, l->J);
+}
+
+/* as art_place: twist, c = ad(v) s, inertia and p = -ad(v)^T M v */
+static void link_place(const mbg__art_dynamics *d, mbg__lane_link *l, const lane vp[6]) {
+  lane w[6], s[6], *v = l->v, *c = l->c, *p = l->p, f[6], y[3];
+  carry_down(v, &l->Rel, vp);
+  coordinates(d, l, d->w, w);
+  l6_zero(s);
+  for (int j = 0; j < l->nz; j++) {
+    s[l->comp[j]] = w[j];
+    v[l->comp[j]] += w[j];
+  }
+  cross(c, v + 3, s);
+  cross(y, v, s + 3);
+  cross(c + 3, v + 3, s + 3);
+  for (int i = 0; i < 3; i++) {
+    c[i] += y[i];
+  }
+  body_inertia(l);
+  body_momentum(l, v, f);
+  cross(p, v + 3, f);
+  cross(p + 3, v, f);
+  cross(y, v + 3, f + 3);
+  for (int i = 0; i < 3; i++) {
+    p[3 + i] += y[i];
+  }
+}
+
+/* ---------------------------------------------------------------------- factors */
+
+/* the largest of three inertias of a piece */
+static double largest_of(const lane x[3], int q) {
+  const double a = re(lane_get(&x[0], q)), b = re(lane_get(&x[1], q)), c = re(lane_get(&x[2], q));
+  return a > b ? (a > c ? a : c) : b > c ? b : c;
+}
+
+/* Eliminates the freedoms of a link. false: one has no inertia in a piece, or next to none of its own (too_light). */
+static bool link_eliminate(mbg__lane_link *l, mbg__lane_freedom *f) {
+  bool fine = true;
+  lane before[2][3];
+  for (int i = 0; i < 3; i++) {
+    before[0][i] = l->I.A[i];
+    before[1][i] = l->I.C[i];
+  }
+  for (int j = 0; j < l->nz; j++) {
+    column(&l->I, l->comp[j], f[j].U);
+    for (int q = 0; q < MBG__LANES; q++) {
+      const double d = re(lane_get(&f[j].U[l->comp[j]], q));
+      fine = fine && d > 0 && largest_of(before[l->comp[j] >= 3], q) < 1e6 * d;
+    }
+    f[j].inverse = 1.0 / f[j].U[l->comp[j]];
+    subtract_square(&l->I, &f[j].inverse, f[j].U);
+  }
+  return fine;
+}
+
+/* art_up without forces of the joint */
+static void link_up(const mbg__lane_link *l, mbg__lane_freedom *f, lane *p, lane to[6]) {
+  lane y[6], z[6];
+  for (int j = 0; j < l->nz; j++) {
+    f[j].u = -p[l->comp[j]];
+    y[0] = f[j].u * f[j].inverse;
+    axpy(p, &y[0], f[j].U);
+  }
+  inertia_times(&l->I, l->c, y);
+  for (int i = 0; i < 6; i++) {
+    y[i] += p[i];
+  }
+  carry_up(z, &l->Rel, y);
+  l6_accumulate(to, z);
+}
+
+/* art_down: v = X vp + c, then the joint, with its accelerations if wanted */
+static void link_down(const mbg__lane_link *l, const mbg__lane_freedom *f, const lane *vp, lane v[6], lane *a) {
+  lane y;
+  if (vp) {
+    lane x[6];
+    carry_down(x, &l->Rel, vp);
+    l6_add(v, x, l->c);
+  } else {
+    l6_copy(v, l->c);
+  }
+  for (int j = l->nz - 1; j >= 0; j--) {
+    dot(&y, f[j].U, v);
+    y = f[j].inverse * (f[j].u - y);
+    v[l->comp[j]] += y;
+    if (a) {
+      a[j] = y;
+    }
+  }
+}
+
+/* P (columns of K^T) from the exit to the base, and the upper half of Phi */
+static void path_factors(const mbg__art_group *g, lane6 P[6], lane Phi[36]) {
+  for (int c = 0; c < 6; c++) {
+    l6_zero(P[c]);
+    P[c][c] += 1.0;
+  }
+  ln_zero(36, Phi);
+  for (int q = g->npath - 1; q >= 0; q--) {
+    const mbg__lane_link *l = &g->links[g->path[q]];
+    for (int j = 0; j < l->nz; j++) {
+      const mbg__lane_freedom *f = &g->free_[l->first + j];
+      lane w[6], s;
+      for (int c = 0; c < 6; c++) {
+        w[c] = P[c][l->comp[j]];
+      }
+      for (int c = 0; c < 6; c++) {
+        s = f->inverse * w[c];
+        for (int i = c; i < 6; i++) {
+          Phi[6 * c + i] += s * w[i];
+        }
+        s = -s;
+        axpy(P[c], &s, f->U);
+      }
+    }
+    for (int c = 0; c < 6; c++) {
+      lane z[6];
+      carry_up(z, &l->Rel, P[c]);
+      l6_copy(P[c], z);
+    }
+  }
+}
+
+/* the acceleration b of the exit with the base at rest */
+static void exit_at_rest(const mbg__art_group *g, lane b[6]) {
+  l6_zero(b);
+  for (int q = 0; q < g->npath; q++) {
+    const mbg__lane_link *l = &g->links[g->path[q]];
+    lane v[6];
+    link_down(l, g->free_ + l->first, q > 0 ? b : NULL, v, NULL);
+    l6_copy(b, v);
+  }
+}
+
+static void give_piece(const mbg__art_dynamics *d, const mbg__art_group *g, int q, const mbg__lane_inertia *I,
+                       lane6 P[6], const lane Phi[36]) {
+  mbg__art_piece *x = &d->k->pieces->pieces[g->piece[q]];
+  x->bad = false;
+  spread(6, I->A, q, x->I.A);
+  spread(9, I->B, q, x->I.B);
+  spread(6, I->C, q, x->I.C);
+  for (int c = 0; c < 6; c++) {
+    spread(6, P[c], q, x->P[c]);
+    for (int i = c; i < 6; i++) {
+      x->Phi[6 * c + i] = x->Phi[6 * i + c] = lane_get(&Phi[6 * c + i], q);
+    }
+  }
+}
+
+/* twists of the bases: 0 on the ground */
+static void base_vectors(const mbg__art_dynamics *d, const mbg__art_group *g, bool rate, lane out[6]) {
+  static const vec6 none = {0};
+  const mbg__art_pieces *s = d->k->pieces;
+  const real *from[MBG__LANES];
+  for (int q = 0; q < MBG__LANES; q++) {
+    const int base = s->pieces[g->piece[q]].base;
+    from[q] = rate ? (base >= 0 ? s->sides[base].vd : d->base) : base >= 0 ? s->pieces[base].v : none;
+  }
+  collect_all(6, out, from);
+}
+
+void LANES(mbg__group_factor)(const mbg__art_dynamics *d, mbg__art_group *g) {
+  mbg__lane_inertia I;
+  lane6 P[6], p, b;
+  lane vb[6], Phi[36];
+  base_vectors(d, g, false, vb);
+  for (int i = 0; i < g->count; i++) {
+    mbg__lane_link *l = &g->links[i];
+    link_place(d, l, l->parent >= 0 ? g->links[l->parent].v : vb);
+  }
+  ln_zero(6, I.A);
+  ln_zero(9, I.B);
+  ln_zero(6, I.C);
+  l6_zero(p);
+  g->bad = false;
+  for (int i = g->count - 1; i >= 0 && !g->bad; i--) {
+    mbg__lane_link *l = &g->links[i], *parent = l->parent >= 0 ? &g->links[l->parent] : NULL;
+    g->bad = !link_eliminate(l, g->free_ + l->first);
+    inertia_up(&l->Rel, &l->I, parent ? &parent->I : &I);
+    link_up(l, g->free_ + l->first, l->p, parent ? parent->p : p);
+  }
+  if (g->bad) {
+    return;
+  }
+  path_factors(g, P, Phi);
+  exit_at_rest(g, b);
+  for (int q = 0; q < g->n; q++) {
+    mbg__art_side *r = &d->k->pieces->sides[g->piece[q]];
+    give_piece(d, g, q, &I, P, Phi);
+    spread(6, p, q, r->p);
+    spread(6, b, q, r->b);
+  }
+}
+
+/* ---------------------------------------------------------------------- accelerations */
+
+/* the wrenches q of the exits, carried through the pieces: they change u and p of the way */
+static void add_exits(const mbg__art_dynamics *d, mbg__art_group *g) {
+  const real *from[MBG__LANES];
+  lane x[6], z[6], s;
+  for (int q = 0; q < MBG__LANES; q++) {
+    from[q] = d->k->pieces->sides[g->piece[q]].q;
+  }
+  collect_all(6, x, from);
+  for (int q = g->npath - 1; q >= 0; q--) {
+    mbg__lane_link *l = &g->links[g->path[q]];
+    for (int j = 0; j < l->nz; j++) {
+      mbg__lane_freedom *f = &g->free_[l->first + j];
+      s = -x[l->comp[j]];
+      f->u += s;
+      s *= f->inverse;
+      axpy(x, &s, f->U);
+    }
+    l6_accumulate(l->p, x);
+    carry_up(z, &l->Rel, x);
+    l6_copy(x, z);
+  }
+}
+
+void LANES(mbg__group_accelerate)(const mbg__art_dynamics *d, mbg__art_group *g) {
+  lane vb[6], a[6];
+  base_vectors(d, g, true, vb);
+  add_exits(d, g);
+  for (int i = 0; i < g->count; i++) {
+    mbg__lane_link *l = &g->links[i];
+    link_down(l, g->free_ + l->first, l->parent >= 0 ? g->links[l->parent].vd : vb, l->vd, a);
+    for (int q = 0; q < g->n; q++) {
+      spread(l->nz, a, q, d->a + d->k->links[l->link[q]].first);
+    }
+  }
+}
+
+#endif

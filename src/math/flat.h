@@ -1,0 +1,61 @@
+/* math: the operators of SE(3) in a plane. A frame is flat when it turns about z and stays at z = 0,
+
+     R = [[c, -s, 0], [s, c, 0], [0, 0, 1]],   x = (x1, x2, 0)
+
+   and a twist, wrench or variation is flat when its components 2, 3 and 4 are 0. Each product takes flat arguments and
+   is that of math/se3.h without the terms that are 0. */
+#ifndef MBG_MATH_FLAT_H
+#define MBG_MATH_FLAT_H
+
+#include "math/se3.h"
+
+#include <stdbool.h>
+
+/* products of turns leave rounding in R_33 */
+static inline bool flat_frame(const mbg__frame *H) {
+  return H->R[2] == 0 && H->R[5] == 0 && H->R[6] == 0 && H->R[7] == 0 && H->x[2] == 0 && fabs(re(H->R[8]) - 1) < 1e-12;
+}
+
+static inline bool flat_vector(const real v[6]) { return v[2] == 0 && v[3] == 0 && v[4] == 0; }
+
+static inline void flat_set(real out[6], real x, real y, real turn) {
+  out[0] = x;
+  out[1] = y;
+  out[2] = out[3] = out[4] = 0;
+  out[5] = turn;
+}
+
+static inline void flat_axpy(real out[6], real s, const real a[6]) {
+  out[0] += s * a[0];
+  out[1] += s * a[1];
+  out[5] += s * a[5];
+}
+
+/* ---------------------------------------------------------------------- frames */
+
+static inline void flat_frame_set(mbg__frame *out, real a, real b, real c, real d, real x, real y) {
+  out->R[0] = a;
+  out->R[1] = b;
+  out->R[3] = c;
+  out->R[4] = d;
+  out->R[2] = out->R[5] = out->R[6] = out->R[7] = out->x[2] = 0;
+  out->R[8] = 1;
+  out->x[0] = x;
+  out->x[1] = y;
+}
+
+/* frame_mul */
+static inline void flat_frame_mul(mbg__frame *out, const mbg__frame *A, const mbg__frame *B) {
+  const real *a = A->R, *b = B->R;
+  flat_frame_set(out, a[0] * b[0] + a[1] * b[3], a[0] * b[1] + a[1] * b[4], a[3] * b[0] + a[4] * b[3],
+                 a[3] * b[1] + a[4] * b[4], A->x[0] + a[0] * B->x[0] + a[1] * B->x[1],
+                 A->x[1] + a[3] * B->x[0] + a[4] * B->x[1]);
+}
+
+/* AdInvT_mul */
+static inline void flat_AdInvT_mul(real out[6], const mbg__frame *H, const real f[6]) {
+  const real *R = H->R, x = R[0] * f[0] + R[1] * f[1], y = R[3] * f[0] + R[4] * f[1];
+  flat_set(out, x, y, f[5] + (H->x[0] * y - H->x[1] * x));
+}
+
+#endif

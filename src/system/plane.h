@@ -1,0 +1,40 @@
+/* Models in a plane: rigid planar bodies whose plane is z = 0, rows that are entries of relative frames (revolute,
+   prismatic and fixed joints), laws along coordinates (springs, dampers), weight. Their equations in three components a
+   body and with no more operations than they need: values, and the transposed products of both projections of `qr`.
+   The system is not touched. Free velocities are (x, y, turn) of each body in its own axes. Formulas: theory 0,
+   sections 2 and 3. */
+#ifndef MBG_SYSTEM_PLANE_H
+#define MBG_SYSTEM_PLANE_H
+
+#include "system/system.h"
+
+typedef struct mbg__plane mbg__plane;
+
+/* *out: NULL when the model has something else. Memory in the arena. */
+int mbg__plane_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__plane **out);
+
+/* A run begins: markers at its parameters. */
+void mbg__plane_begin(mbg__plane *p);
+
+/* Frames, twists (nw) and rows at a state; false: a frame is not in the plane. */
+bool mbg__plane_place(mbg__plane *p, const mbg__frame *H, const real *v);
+/* Then f of M v' = f - B^T lambda (nw), and of all rows (nrow) phi, phid and gamma. */
+void mbg__plane_values(mbg__plane *p, real *f, real *phi, real *phid, real *gamma);
+/* B^T, one column over free velocities for each of n rows. */
+void mbg__plane_columns(const mbg__plane *p, int n, const int *rows, real *columns);
+/* y = M x over free velocities. */
+void mbg__plane_mass_mul(const mbg__plane *p, const real *x, real *y);
+
+/* Derivatives at the state, its rates a and multipliers lambda, and at the twists u with multipliers kappa. */
+void mbg__plane_linearize(mbg__plane *p, const real *a, const real *lambda, const real *u, const real *kappa);
+/* Weights of the equations, whose gradients pull adds: z.(M a - f + B^T lambda) + mu.phidd at (v, a), and
+   y.(B^T kappa) + eta.phi + nu.phid at u. */
+typedef struct {
+  const real *z, *y;         /* over free velocities                  (nv) */
+  const real *mu, *eta, *nu; /*                                       (nrow) */
+} mbg__plane_weights;
+
+/* By frames, twists v (nw) and attributes (na); each may be NULL. */
+void mbg__plane_pull(mbg__plane *p, const mbg__plane_weights *c, real *gw, real *gv, real *ga);
+
+#endif

@@ -1,0 +1,117 @@
+/* Models in a plane: evaluation and transposed products of the point in three components a body against the general
+   ones, at random states off the manifold, by frames, twists and every attribute; and which models they leave alone. */
+#include "formulations/qr/qr_point.h"
+#include "support/model_case.h"
+
+#include <math.h>
+#include <string.h>
+
+/* pins off the origins of their bodies, a weld of a turned body, a closed loop, redundant rows, springs to the ground
+   and between bodies, centres of mass off the origins */
+/* clang-format off */
+static const char *const linkage =
+    "{\"mbgrad\": 1, \"gravity\": [1, \"-g\", 0], \"parameters\": {\"m\": 1.3, \"k\": 40, \"h\": 0.2, \"g\": 9.81},"
+    "\"bodies\": {"
+    "\"a\": {\"motion\": \"planar\", \"mass\": \"m\", \"com\": [0.5, \"h\", 0], \"inertia\": 0.3},"
+    "\"b\": {\"motion\": \"planar\", \"mass\": 0.7, \"inertia\": \"m/12\", \"position\": [1, \"h\", 0]},"
+    "\"c\": {\"motion\": \"planar\", \"mass\": 2, \"inertia\": 0.1, \"position\": [2, 0, 0]},"
+    "\"d\": {\"motion\": \"planar\", \"mass\": 0.4, \"com\": [0, \"-h\", 0], \"inertia\": 0.2,"
+    "\"position\": [2, 1, 0], \"rotate\": [[\"z\", 0.4]]}},"
+    "\"joints\": {"
+    "\"pin\": {\"type\": \"revolute\", \"between\": [\"ground\", \"a\"], \"at\": [0, \"h\", 0]},"
+    "\"knee\": {\"type\": \"revolute\", \"between\": [\"a\", \"b\"], \"at\": [1, \"h\", 0]},"
+    "\"hip\": {\"type\": \"revolute\", \"between\": [\"b\", \"c\"], \"at\": [2, 0, 0]},"
+    "\"weld\": {\"type\": \"fixed\", \"between\": [\"c\", \"d\"], \"at\": [2, 1, 0]},"
+    "\"end\": {\"type\": \"revolute\", \"between\": [\"d\", \"ground\"], \"at\": [2, 1.5, 0], \"cut\": true},"
+    "\"again\": {\"type\": \"revolute\", \"between\": [\"d\", \"ground\"], \"at\": [2, 1.5, 0], \"cut\": true}},"
+    "\"markers\": {\"eye\": {\"on\": \"ground\", \"at\": [\"-h\", 3, 0]},"
+    "\"tip\": {\"on\": \"d\", \"at\": [0.3, \"h\", 0]},"
+    "\"back\": {\"on\": \"a\", \"at\": [\"h\", -0.2, 0]}},"
+    "\"forces\": {"
+    "\"spring\": {\"type\": \"spring-damper\", \"between\": [\"eye\", \"tip\"], \"stiffness\": \"k\", \"damping\": 3, "
+    "\"rest\": \"h\"},"
+    "\"strut\": {\"type\": \"spring-damper\", \"between\": [\"back\", \"tip\"], \"stiffness\": \"2*k\", "
+    "\"damping\": 1, \"rest\": 0.1}}}";
+/* clang-format on */
+
+/* of a point that was evaluated one way: pulled by mu and rho */
+typedef struct {
+  double *gw, *gv, *ga, *v_star, *a;
+} pulled;
+
+static pulled make_pulled(model_case *c) {
+  return (pulled){model_case_array(c, c->m->nw), model_case_array(c, c->m->nw), model_case_array(c, c->m->na),
+                  model_case_array(c, c->m->nw), model_case_array(c, c->m->nw)};
+}
+
+static void keep(const model_case *c, const pulled *out, const double *v_star, const double *a) {
+  memcpy(out->v_star, v_star, (size_t)c->m->nw * sizeof(double));
+  memcpy(out->a, a, (size_t)c->m->nw * sizeof(double));
+}
+
+/* 1e-11: the condition of the constraints, 1e3 at most, times rounding */
+static void check(int n, const double *x, const double *y) { assert_close_array(x, y, n, 1e-11); }
+
+static void compare_states(model_case *c, mbg__qr_point *q, support_rng *rng) {
+  const double *v_star, *a;
+  double *mu = model_case_array(c, c->m->nw), *rho = model_case_array(c, c->m->nw);
+  const pulled here = make_pulled(c), there = make_pulled(c);
+  model_case_random_velocity(c, rng, mu);
+  model_case_random_velocity(c, rng, rho);
+  assert_int_equal(mbg__qr_point_eval(c->ctx, q, c->t, c->H, c->v, c->turns, &v_star, &a), MBG_OK);
+  keep(c, &there, v_star, a);
+  assert_int_equal(mbg__qr_point_pull(c->ctx, q, 1, mu, rho, NULL, there.gw, there.gv, there.ga), MBG_OK);
+  assert_true(mbg__qr_point_in_plane(q, c->H, c->v));
+  assert_int_equal(mbg__qr_point_eval_in_plane(c->ctx, q, c->t, c->H, c->v, c->turns, &v_star, &a), MBG_OK);
+  keep(c, &here, v_star, a);
+  mbg__qr_point_pull_in_plane(q, 1, mu, rho, here.gw, here.gv, here.ga);
+  check(c->m->nw, here.v_star, there.v_star);
+  check(c->m->nw, here.a, there.a);
+  check(c->m->nw, here.gw, there.gw);
+  check(c->m->nw, here.gv, there.gv);
+  check(c->m->na, here.ga, there.ga);
+}
+
+static void compare(const char *file, const char *text, bool plane) {
+  model_case c;
+  mbg__rank *rank;
+  mbg__qr_point *q;
+  support_rng rng = support_rng_make(17);
+  model_case_open(&c, file, text);
+  model_case_design(&c, &rng, 0);
+  assert_int_equal(mbg__rank_analyse(c.ctx, &c.arena, c.sys, NULL, &rank), MBG_OK);
+  assert_int_equal(mbg__qr_point_create(c.ctx, &c.arena, c.sys, rank, 0.7, &q), MBG_OK);
+  for (int i = 0; i < 5; i++) {
+    model_case_state(&c, &rng, 0.02);
+    if (plane) {
+      compare_states(&c, q, &rng);
+    } else {
+      assert_false(mbg__qr_point_in_plane(q, c.H, c.v));
+    }
+  }
+  model_case_close(&c);
+}
+
+static void agrees_with_the_general_point(void **state) {
+  (void)state;
+  compare(MBG_GALLERY_DIR "/five-bar/model.json", NULL, true);
+  compare(NULL, linkage, true);
+  compare(MBG_GALLERY_DIR "/five-bar/model.json", NULL, true);
+}
+
+/* spatial bodies, sliders, states, torsion springs whose angle counts turns */
+static void leaves_other_models_alone(void **state) {
+  (void)state;
+  compare(MBG_GALLERY_DIR "/spatial-chain/model.json", NULL, false);
+  compare(MBG_GALLERY_DIR "/slider-crank/model.json", NULL, false);
+  compare(MBG_GALLERY_DIR "/crane-pid/model.json", NULL, false);
+  compare(MBG_GALLERY_DIR "/andrews/model.json", NULL, false);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(agrees_with_the_general_point),
+      cmocka_unit_test(leaves_other_models_alone),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
