@@ -230,20 +230,40 @@ static int compute_all(job *j) {
 
 /* ---------------------------------------------------------------------- table */
 
-/* the messages of points stay with who computed them: how many have some, and how to read those of the first */
-static void warn_of_warnings(const job *j) {
+/* messages of points stay with who computed them: a command that prints those of the first one that failed or has
+   warnings, to be freed */
+static char *command_of_first(const job *j, bool failed) {
+  char *text = cli_copy(failed && j->gradient ? "mbgrad gradient" : "mbgrad simulate");
   int first = 0;
-  if (j->count.warned == 0) {
-    return;
+  for (; first < j->points - 1; first++) {
+    const double status = *cli_point_table_row(&j->p.table, first);
+    if (failed ? status < 0 : status == CLI_POINT_WARNED) {
+      break;
+    }
   }
-  while (*cli_point_table_row(&j->p.table, first) != CLI_POINT_WARNED) {
-    first++;
-  }
-  fprintf(stderr, "mbgrad: warning: %d of %d points have warnings; mbgrad simulate", j->count.warned, j->points);
   for (int i = 0; i < j->naxis; i++) {
-    fprintf(stderr, " --set %s=%g", j->axes[i].name, coordinate(j, first, i));
+    char *longer = cli_format("%s --set %s=%g", text, j->axes[i].name, coordinate(j, first, i));
+    free(text);
+    text = longer;
   }
-  fputs(" prints those of the first\n", stderr);
+  return text;
+}
+
+/* exit status: of a table without any result */
+static int tell_points(const job *j) {
+  const int failed = j->points - j->count.done;
+  char *why = command_of_first(j, true), *warnings = command_of_first(j, false);
+  if (failed == j->points) {
+    (void)cli_failed("no point could be simulated; %s prints the reason of the first", why);
+  } else if (failed > 0) {
+    cli_warning("%d of %d points could not be simulated; %s prints the reason of the first", failed, j->points, why);
+  }
+  if (j->count.warned > 0) {
+    cli_warning("%d of %d points have warnings; %s prints those of the first", j->count.warned, j->points, warnings);
+  }
+  free(why);
+  free(warnings);
+  return failed == j->points ? CLI_FAILED : CLI_DONE;
 }
 
 static int write_table(job *j) {
@@ -256,15 +276,7 @@ static int write_table(job *j) {
   if (status == CLI_DONE && cli_points_interrupted(&j->p)) {
     return cli_failed("interrupted; %d of %d points were computed", j->count.done, j->points);
   }
-  if (status == CLI_DONE && j->count.done == 0) {
-    return cli_failed("no point could be simulated");
-  }
-  const int failed = j->points - j->count.done;
-  if (status == CLI_DONE && failed > 0) {
-    cli_warning("%d of %d points could not be simulated", failed, j->points);
-  }
-  warn_of_warnings(j);
-  return status;
+  return status == CLI_DONE ? tell_points(j) : status;
 }
 
 /* ---------------------------------------------------------------------- plot */

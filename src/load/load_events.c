@@ -279,10 +279,11 @@ static int load_direction(mbg__item *item, mbg__event *event) {
   if (event->at >= 0 && json) {
     MBG_TRY(mbg__item_bad_key(item, json, "a time event has no direction"));
   }
-  if (event->impact && direction == 1) {
+  const bool impact = mbg__json_member(item->json, "impact") != NULL;
+  if (impact && direction == 1) {
     MBG_TRY(mbg__item_bad(item, json, "direction: the gap of an impact closes, which is \"-\""));
   }
-  if (event->at < 0 && !event->impact && !json) {
+  if (event->at < 0 && !impact && !json) {
     MBG_TRY(mbg__item_bad_key(item, item->json,
                               "'direction' is missing: \"-\" when the guard falls through 0, \"+\" when it rises"));
   }
