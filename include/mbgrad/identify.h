@@ -101,6 +101,7 @@ typedef struct {
   double variance;  /* of the weighted residuals: 2 cost / (samples - free parameters) */
   double condition; /* of the Jacobian with columns of length 1; NAN: no free parameter moves a measured signal */
   bool biased;      /* the bias was estimated */
+  int replayed;     /* evaluations from the restart file; simulations among them count as made */
 } mbg_identify_summary;
 MBG_API const mbg_identify_summary *mbg_identify_get_summary(const mbg_identify *id);
 

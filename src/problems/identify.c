@@ -104,7 +104,7 @@ done:
 }
 
 static int take_unknowns(mbg_context *ctx, mbg_identify *id) {
-  double **vectors[] = {&id->x, &id->lower, &id->upper, &id->typical, &id->at};
+  double **vectors[] = {&id->x, &id->lower, &id->upper, &id->typical, &id->at, &id->counted};
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
     *vectors[i] = MBG_TAKE(&id->arena, double, id->n);
   }

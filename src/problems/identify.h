@@ -54,6 +54,8 @@ struct mbg_identify {
   double *x, *lower, *upper, *typical; /* unknowns: the best so far, bounds, size           (n) */
   double *at;                          /* unknowns of the last simulation                   (n) */
   bool simulated;                      /* ... which can be used */
+  double *counted;                     /* unknowns of the last simulation that counts       (n) */
+  bool stands;                         /* ... which did not fail */
   double *r;                           /* residuals of the last simulation                  (m) */
   mbg__qr qr;                          /* of the Jacobian                                   (m x n) */
   double *T, *q;                       /* linearization at x (least_squares.h)              (n x n, n) */
@@ -82,6 +84,9 @@ double mbg__identify_x(const mbg_identify *id, int i, double p);
 /* Simulates every experiment at x and fills r. 0; positive: a simulation failed, its message is filed; negative:
    stop. */
 int mbg__identify_simulate(mbg_context *ctx, mbg_identify *id, const double *x);
+/* Counts a simulation at x, made or replayed, unless it is the last one again: a search that was killed and resumed has
+   the counts of one that was not. */
+void mbg__identify_count(mbg_identify *id, const double *x, bool failed);
 /* Derivatives of r by x into qr.A, at x. */
 int mbg__identify_jacobian(mbg_context *ctx, mbg_identify *id, const double *x);
 /* The same, reduced: T (n x n), q (n). */

@@ -59,22 +59,33 @@ done:
   return err;
 }
 
+void mbg__identify_count(mbg_identify *id, const double *x, bool failed) {
+  const size_t bytes = (size_t)id->n * sizeof(double);
+  if (id->stands && !memcmp(id->counted, x, bytes)) {
+    return;
+  }
+  id->summary.evaluations++;
+  id->summary.failures += failed;
+  id->stands = !failed;
+  memcpy(id->counted, x, bytes);
+}
+
 int mbg__identify_simulate(mbg_context *ctx, mbg_identify *id, const double *x) {
   if (id->simulated && !memcmp(id->at, x, (size_t)id->n * sizeof(double))) {
     return MBG_OK;
   }
   id->simulated = false;
-  id->summary.evaluations++;
   memcpy(id->at, x, (size_t)id->n * sizeof(double));
   for (int k = 0; k < id->nexperiment; k++) {
     const int status = simulate_one(ctx, id, &id->experiment[k], x);
     if (status < 0) {
-      id->summary.failures += mbg__curable(status);
+      mbg__identify_count(id, x, mbg__curable(status));
       return mbg__curable(status) ? 1 : status;
     }
     fill_residuals(id, &id->experiment[k]);
   }
   id->simulated = true;
+  mbg__identify_count(id, x, false);
   return MBG_OK;
 }
 

@@ -33,6 +33,7 @@ static int fit_cost(void *user, const double *x, double *cost) {
   bool found;
   MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'f', u->id->n, x, 1, cost, &status, &found));
   if (found) {
+    mbg__identify_count(u->id, x, status != MBG_OK);
     return status;
   }
   status = mbg__identify_simulate(u->ctx, u->id, x);
@@ -60,6 +61,8 @@ static int fit_linearize(void *user, const double *x, double *T, double *q) {
   if (!found) {
     MBG_TRY(mbg__identify_reduce(u->ctx, u->id, x, both, both + n * n));
     MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'J', u->id->n, x, (int)(n * n + n), both, MBG_OK));
+  } else {
+    mbg__identify_count(u->id, x, false);
   }
   memcpy(T, both, n * n * sizeof(double));
   memcpy(q, both + n * n, n * sizeof(double));
@@ -87,6 +90,8 @@ static int fit_gradient(void *user, const double *x, double *cost, double *gradi
       MBG_TRY(mbg__identify_adjoint(u->ctx, u->id, x, both + 1));
     }
     MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'g', u->id->n, x, (int)n + 1, both, status));
+  } else {
+    mbg__identify_count(u->id, x, status != MBG_OK);
   }
   if (status == MBG_OK) {
     *cost = both[0];
@@ -114,6 +119,8 @@ static int fit_product(void *user, const double *x, const double *d, double *Hd)
     status = mbg__identify_product(u->ctx, u->id, x, d, Hd);
     MBG_TRY(status);
     MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'p', 2 * (int)n, key, (int)n, Hd, status));
+  } else {
+    mbg__identify_count(u->id, x, status != MBG_OK);
   }
   err = status;
 done:
@@ -502,6 +509,7 @@ int mbg_identify_solve(mbg_context *ctx, mbg_identify *id) {
   MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : err);
   MBG_TRY(fit(ctx, id));
   id->summary.converged = converged(id->summary.reason);
+  id->summary.replayed = mbg__record_replayed(id->record);
   mbg__record_close(id->record);
   id->record = NULL;
   /* an interrupted fit is reported as it stands */
