@@ -43,7 +43,7 @@ static bool has_warning(const mbg_context *ctx) {
   return false;
 }
 
-/* A run for the next point: the former one serves unless it failed or its making has warned. *fresh: it was made now */
+/* A run for the next point: the former one serves unless it failed or its making has warned. */
 static int ready(worker *k) {
   const cli_points *s = k->w->s;
   if (k->run) {

@@ -462,8 +462,9 @@ int mbg_ensemble_run(mbg_context *ctx, mbg_ensemble *e, int n, const double *p, 
   MBG_NEED(ctx, ctx && e && (n <= 0 || (p && psi && samples)));
   const size_t nc = (size_t)e->m->ncriterion, np = (size_t)e->m->np;
   int err = MBG_OK;
-  for (int first = 0; first < n && err == MBG_OK; first += mbg_ensemble_width(e)) {
-    const int left = n - first, count = left < mbg_ensemble_width(e) ? left : mbg_ensemble_width(e);
+  for (int first = 0, count; first < n && err == MBG_OK; first += count) {
+    const int left = n - first, width = mbg_ensemble_width(e); /* 1 from the pack on that finds a reason */
+    count = left < width ? left : width;
     double *values[N], *slopes[N];
     mbg_ensemble_sample *out[N];
     for (int i = 0; i < count; i++) {

@@ -202,6 +202,31 @@ static void test_refused(void **state) {
   end(&s);
 }
 
+static bool count_steps(void *user) {
+  ++*(int *)user;
+  return false;
+}
+
+/* redundant constraints are found when the first samples begin: they go alone then, and once */
+static void test_redundant(void **state) {
+  study s;
+  int steps = 0;
+  (void)state;
+  begin(&s, "bricard", 0.02, 0.002);
+  vary(&s, 0);
+  mbg_ensemble_destroy(s.ensemble);
+  s.options.interrupt = count_steps;
+  s.options.user = &steps;
+  assert_int_equal(mbg_ensemble_create(s.ctx, s.model, &s.options, &s.ensemble), MBG_OK);
+  compute(&s, 4);
+  const int four = steps;
+  assert_int_equal(mbg_ensemble_width(s.ensemble), 1);
+  compute(&s, 1);
+  assert_true(steps > four);
+  assert_int_equal(four, 4 * (steps - four));
+  end(&s);
+}
+
 /* every 23rd request of memory fails once: a message or a result, and nothing is left behind */
 static void test_memory(void **state) {
   study s;
@@ -232,9 +257,9 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_five_bar), cmocka_unit_test(test_quarter_car), cmocka_unit_test(test_others),
-      cmocka_unit_test(test_failure),  cmocka_unit_test(test_selection),   cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_five_bar),  cmocka_unit_test(test_quarter_car), cmocka_unit_test(test_others),
+      cmocka_unit_test(test_failure),   cmocka_unit_test(test_selection),   cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_redundant), cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
