@@ -120,7 +120,7 @@ static int generate(const cli_args *args, const char *name, const char *to) {
   const int bodies = out ? cli_generate(name, &size, out) : 0;
   status = out ? cli_file_close(out, path) : CLI_FAILED;
   if (status == CLI_DONE) {
-    printf("%s: %d bodies\n\nNext:\n  mbgrad simulate %s\n", path, bodies, to);
+    printf("%s: %d %s\n\nNext:\n  mbgrad simulate %s\n", path, bodies, bodies == 1 ? "body" : "bodies", to);
   }
   free(path);
   return status;

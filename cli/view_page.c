@@ -119,7 +119,8 @@ int cli_view_write(cli_run *r, mbg_run *run, const mbg_view_options *options, co
     status = write_text(page, path);
   }
   if (status == CLI_DONE && !quiet && strcmp(path, "-") != 0) {
-    printf("%s: %d bodies, t = %g .. %g s, %.0f kB\n", path, mbg_model_body_count(r->session.model),
+    const int bodies = mbg_model_body_count(r->session.model);
+    printf("%s: %d %s, t = %g .. %g s, %.0f kB\n", path, bodies, bodies == 1 ? "body" : "bodies",
            mbg_run_node_time(run, 0), mbg_run_node_time(run, mbg_run_node_count(run) - 1), (double)strlen(page) / 1000);
   }
   mbg_text_destroy(r->session.ctx, page);

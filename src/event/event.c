@@ -323,7 +323,8 @@ int mbg__events_differentiable(mbg_context *ctx, const mbg__events *ev) {
     const char *name = ev->m->events[f->event].name;
     if (f->together) {
       return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                       "simultaneous events '%s', '%s' at t = %.9g: one-sided derivatives, no gradient",
+                       "simultaneous events '%s', '%s' at t = %.9g: one-sided derivatives, no gradient; "
+                       "change a parameter so that one of them comes first",
                        ev->m->events[ev->firings[k - 1].event].name, name, f->t);
     }
     if (f->grazing < 1e-10) {
