@@ -2,6 +2,7 @@
    steps nothing is allocated. */
 #include "mbgrad/mbgrad.h"
 #include "support/support.h"
+#include "support/tree_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,13 +23,14 @@ static bool has_method(const char *formulation, int method) {
 }
 
 /* loads, checks, simulates, differentiates by every method; the first error ends it */
-static int whole_run(mbg_context *ctx, const char *path, const char *formulation, double end, answers *a) {
+static int whole_run(mbg_context *ctx, const char *path, const char *formulation, double end, int threads, answers *a) {
   mbg_model *model = NULL;
   mbg_check *check = NULL;
   mbg_run *run = NULL;
   mbg_run_options options;
   mbg_run_options_default(&options, sizeof(options));
   options.end = end;
+  options.threads = threads;
   /* controlled where there is error control */
   if (!strcmp(formulation, "qr")) {
     options.tolerance = 1e-4;
@@ -43,6 +45,7 @@ static int whole_run(mbg_context *ctx, const char *path, const char *formulation
   err = err < 0 ? err : mbg_run_criteria(ctx, run, a->psi);
   for (int method = MBG_METHOD_DIRECT; err == MBG_OK && method <= MBG_METHOD_CONTINUOUS; method++) {
     err = has_method(formulation, method) ? mbg_run_gradient(ctx, run, (mbg_method)method, a->gradient, NULL) : err;
+    err = err == MBG_ERROR_UNSUPPORTED ? MBG_OK : err; /* continuous across events */
   }
   mbg_run_destroy(run);
   mbg_check_destroy(check);
@@ -50,44 +53,69 @@ static int whole_run(mbg_context *ctx, const char *path, const char *formulation
   return err;
 }
 
-static void every_allocation_fails_once(void **state) {
-  (void)state;
-  static const char *const models[] = {"quarter-car",   "driven-flap",    "overhead-crane",
-                                       "swinging-beam", "quarter-car",    "four-bar-spatial",
-                                       "driven-flap",   "overhead-crane", "driven-flap"};
-  for (int i = 0; i < (int)(sizeof(models) / sizeof(models[0])); i++) {
-    const char *formulation = i < 4 ? "lie" : i < 6 ? "ali3p" : i < 8 ? "qr" : "dca";
-    char path[1024];
-    answers expected;
-    mbg_context *ctx;
-    snprintf(path, sizeof(path), "%s/%s", MBG_GALLERY_DIR, models[i]);
-    assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
-    assert_int_equal(whole_run(ctx, path, formulation, 0.02, &expected), MBG_OK);
-    mbg_context_destroy(ctx);
-    for (long n = 2;; n++) {
-      support_memory memory = {.fail_at = n, .once = n % 2 == 0};
-      const mbg_allocator allocator = support_allocator(&memory);
-      answers got;
-      assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
-      const int err = whole_run(ctx, path, formulation, 0.02, &got);
-      if (memory.requests < n) {
-        assert_int_equal(err, MBG_OK);
-        mbg_context_destroy(ctx);
-        assert_int_equal(memory.live, 0);
-        assert_true(n > 100);
-        break;
-      }
-      /* a message that finds no memory is lost, but the status tells; nothing else may survive a failure */
-      if (err != MBG_ERROR_MEMORY && err != MBG_OK) {
-        print_error("%s: allocation %ld failed and gave status %d (%s)\n", models[i], n, err, mbg_context_error(ctx));
-        fail();
-      }
-      if (err == MBG_OK) {
-        assert_true(got.psi[0] == expected.psi[0]);
-      }
+/* four steps each: loops, drivers, controls, beams, modal bodies, planes, trees, an impact */
+static const struct {
+  const char *model, *formulation;
+  double end;
+} cases[] = {
+    {"quarter-car", "lie", 0.02},      {"driven-flap", "lie", 0.02},        {"overhead-crane", "lie", 0.02},
+    {"swinging-beam", "lie", 0.02},    {"colliding-balls", "lie", 0.6},     {"colliding-balls", "dae", 0.6},
+    {"quarter-car", "ali3p", 0.02},    {"four-bar-spatial", "ali3p", 0.02}, {"two-arm", "ali3p", 0.002},
+    {"colliding-balls", "ali3p", 0.6}, {"driven-flap", "qr", 0.02},         {"overhead-crane", "qr", 0.02},
+    {"five-bar", "qr", 0.02},          {"colliding-balls", "qr", 0.6},      {"driven-flap", "dca", 0.02},
+    {"two-body-spatial", "dca", 0.02}, {"two-arm", "dca", 0.0002},          {"colliding-balls", "dca", 0.6},
+};
+
+/* the allocations number first, first + stride, ... of a run fail, by turns once and from there on */
+static void check_failures(const char *path, const char *formulation, double end, int threads, long stride) {
+  answers expected;
+  mbg_context *ctx;
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  assert_int_equal(whole_run(ctx, path, formulation, end, threads, &expected), MBG_OK);
+  mbg_context_destroy(ctx);
+  for (long n = 2, turn = 0;; n += stride, turn++) {
+    support_memory memory = {.fail_at = n, .once = turn % 2 == 0};
+    const mbg_allocator allocator = support_allocator(&memory);
+    answers got;
+    assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
+    const int err = whole_run(ctx, path, formulation, end, threads, &got);
+    if (memory.requests < n) {
+      assert_int_equal(err, MBG_OK);
       mbg_context_destroy(ctx);
       assert_int_equal(memory.live, 0);
+      assert_true(n > 100);
+      break;
     }
+    /* a message that finds no memory is lost, but the status tells; nothing else may survive a failure */
+    if (err != MBG_ERROR_MEMORY && err != MBG_OK) {
+      print_error("%s: allocation %ld failed and gave status %d (%s)\n", path, n, err, mbg_context_error(ctx));
+      fail();
+    }
+    if (err == MBG_OK) {
+      assert_true(got.psi[0] == expected.psi[0]);
+    }
+    mbg_context_destroy(ctx);
+    assert_int_equal(memory.live, 0);
+  }
+}
+
+static void every_allocation_fails_once(void **state) {
+  (void)state;
+  for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); i++) {
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/%s", MBG_GALLERY_DIR, cases[i].model);
+    check_failures(path, cases[i].formulation, cases[i].end, 1, 1);
+  }
+}
+
+/* trees that are eliminated from tip to root, and cut into pieces that threads share */
+static void large_trees(void **state) {
+  (void)state;
+  for (int large = 0; large < 2; large++) {
+    char *text = tree_text(large ? 520 : 60, large, false);
+    support_write_file("tree.json", text, strlen(text));
+    free(text);
+    check_failures("tree.json", large ? "dca" : "ali3p", 0.002, large ? 3 : 1, large ? 23 : 3);
   }
 }
 
@@ -140,7 +168,8 @@ static void no_step_allocates(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_allocation_fails_once),
+      cmocka_unit_test(large_trees),
       cmocka_unit_test(no_step_allocates),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, support_folder_enter, support_folder_leave);
 }

@@ -140,9 +140,8 @@ void support_assert_close_array(const double *a, const double *b, int count, dou
 
 static void *memory_resize(void *user, void *block, size_t size) {
   support_memory *memory = user;
-  memory->requests++;
-  if (memory->fail_at > 0 &&
-      (memory->once ? memory->requests == memory->fail_at : memory->requests >= memory->fail_at)) {
+  const long request = ++memory->requests;
+  if (memory->fail_at > 0 && (memory->once ? request == memory->fail_at : request >= memory->fail_at)) {
     return NULL;
   }
   void *resized = realloc(block, size);

@@ -69,10 +69,10 @@ void support_assert_close_array(const double *a, const double *b, int count, dou
        if (memory.requests < n) { break; } // every allocation has failed once
      } */
 typedef struct {
-  long fail_at;  /* 1: the first request fails; 0: none does */
-  bool once;     /* only the fail_at-th request fails, later ones succeed */
-  long requests; /* so far, failed ones included */
-  long live;     /* blocks not released */
+  long fail_at;          /* 1: the first request fails; 0: none does */
+  bool once;             /* only the fail_at-th request fails, later ones succeed */
+  _Atomic long requests; /* of all threads so far, failed ones included */
+  _Atomic long live;     /* blocks not released */
 } support_memory;
 
 mbg_allocator support_allocator(support_memory *memory); /* memory: referenced */
