@@ -137,6 +137,7 @@ typedef struct {
 
 typedef struct {
   bool on;                /* nodes are watched */
+  bool by_bodies;         /* ... for nothing but frames and twists of bodies */
   mbg__peak *spin;        /* angular velocity                        (nbody) */
   mbg__peak *push, *pull; /* of contacts, 0 for others    (nforce + njoint) */
   int nodes;
@@ -150,6 +151,10 @@ typedef struct {
 /* Begins to watch, everything forgotten, or ends (what was seen stays). Costs a small part of an update at a node. */
 void mbg__system_watch(mbg__system *sys, bool on);
 const mbg__watch *mbg__system_watched(const mbg__system *sys);
+/* Nobody watches, or the watch asks no more of a node than the frames and twists that mbg__system_sample has set: then
+   mbg__system_watch_sample looks at them. */
+bool mbg__system_sample_suffices(const mbg__system *sys);
+void mbg__system_watch_sample(mbg__system *sys);
 
 /* ---------------------------------------------------------------------- derivatives */
 
