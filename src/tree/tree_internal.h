@@ -14,6 +14,7 @@ struct mbg__tree {
   mbg__link *links;  /*                                                (nbody) */
   int *link_of;      /* of each body                                  (nbody) */
   int *link_of_pair; /* link whose joint is this pair, -1: none       (npair) */
+  int nfloating, *floating; /* links without a joint                  (nbody) */
   bool *held;        /* rows that the tree holds                       (nrow) */
   int nrow, *rows;   /* constraint rows */
   int ndropped, *dropped;

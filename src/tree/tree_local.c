@@ -113,18 +113,19 @@ static void one_rate(void *user, int k) {
   mbg__tree *t = j->t;
   const int off = link_off(t, k);
   joint_twist(t, k, j->w, t->sa + off);
-  carried(t, k, t->vd, t->Xvd + off);
+  carried(t, k, j->vd, t->Xvd + off);
+  v6_copy(t->vd + off, j->vd + off);
   if (mbg__tree_on_modes(t, k)) {
     mbg__tree_modal_rates(t, k);
   }
 }
 
 void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd) {
-  memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
-  if (t->modal) {
+  if (t->modal) { /* links read the rates of others */
+    memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
     mbg__tree_modal_take_rates(t, vd);
   }
-  mbg__pool_each(t->sys->pool, RATES, t->m->nbody, one_rate, &(link_job){.t = t, .w = a});
+  mbg__pool_each(t->sys->pool, RATES, t->m->nbody, one_rate, &(link_job){.t = t, .w = a, .vd = t->modal ? t->vd : vd});
 }
 
 /* ---------------------------------------------------------------------- joints from bodies */
@@ -372,9 +373,9 @@ static void pull_carrier(void *user, int i) {
 static void pull_shared(const pull_job *j) {
   mbg__tree *t = j->t;
   mbg__each_class(t->sys, PULL, pull_pair, (void *)j);
-  for (int i = t->m->nbody - 1; i >= 0; i--) {
-    if (t->links[i].joint < 0 && !(t->modal && mbg__tree_carrier(t, i))) {
-      pull_alone(j, i);
+  for (int q = t->nfloating - 1; q >= 0; q--) {
+    if (!(t->modal && mbg__tree_carrier(t, t->floating[q]))) {
+      pull_alone(j, t->floating[q]);
     }
   }
   if (t->modal) {

@@ -32,7 +32,13 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
                        .turns = MBG_TAKE(arena, int, m->nturn),
                        .q = MBG_TAKE(arena, real, m->ncoord),
                        .qd = MBG_TAKE(arena, real, m->ncoord)};
+  f->twist = MBG_TAKE(arena, int, m->nbody);
   const int err = mbg__arena_check(ctx, arena);
+  for (int k = 0; err == MBG_OK && k < m->nbody; k++) {
+    if (!f->links[k].simple) {
+      f->twist[f->ntwist++] = k;
+    }
+  }
   return err < 0 ? err : mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling);
 }
 
@@ -98,7 +104,7 @@ typedef struct {
   real *gn, *gsigma;
 } link_job;
 
-enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL, INCREMENTS };
+enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL, INCREMENTS, INCREMENT_PULL };
 
 static void frame_of(void *user, int k) {
   const link_job *j = user;
@@ -194,44 +200,49 @@ static void component_mul_T(const mbg__link *l, const real A[36], const real *x,
 void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd) {
   vn_copy(f->n, yd, y + f->n);
   vn_copy(f->n, yd + f->n, mbg__dca_point_a(f->point));
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (!l->simple) {
-      real Ti[36];
-      rate_map(l, y, f->n, Ti, NULL);
-      vn_zero(l->nz, yd + l->first);
-      component_mul(l, Ti, y + f->n, yd);
-    }
+  for (int q = 0; q < f->ntwist; q++) {
+    const mbg__link *l = &f->links[f->twist[q]];
+    real Ti[36];
+    rate_map(l, y, f->n, Ti, NULL);
+    vn_zero(l->nz, yd + l->first);
+    component_mul(l, Ti, y + f->n, yd);
   }
 }
 
 void mbg__dca_flow_increment_push(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw,
                                   real *out) {
   vn_copy(f->n, out, dw);
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (!l->simple) {
-      real Ti[36], D[36];
-      rate_map(l, y, f->n, Ti, D);
-      vn_zero(l->nz, out + l->first);
-      component_mul(l, Ti, dw, out);
-      component_mul(l, D, dsigma, out);
-    }
+  for (int q = 0; q < f->ntwist; q++) {
+    const mbg__link *l = &f->links[f->twist[q]];
+    real Ti[36], D[36];
+    rate_map(l, y, f->n, Ti, D);
+    vn_zero(l->nz, out + l->first);
+    component_mul(l, Ti, dw, out);
+    component_mul(l, D, dsigma, out);
+  }
+}
+
+typedef struct {
+  const mbg__dca_flow *f;
+  const real *y, *g;
+  real *gsigma, *gw;
+} increment_job;
+
+static void increment_pull(void *user, int k) {
+  const increment_job *j = user;
+  const mbg__link *l = &j->f->links[k];
+  if (l->simple) {
+    vn_axpy(l->nz, j->gw + l->first, 1, j->g + l->first);
+  } else {
+    real Ti[36], D[36];
+    rate_map(l, j->y, j->f->n, Ti, D);
+    component_mul_T(l, Ti, j->g, j->gw);
+    component_mul_T(l, D, j->g, j->gsigma);
   }
 }
 
 void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw) {
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (l->simple) {
-      vn_axpy(l->nz, gw + l->first, 1, g + l->first);
-    } else {
-      real Ti[36], D[36];
-      rate_map(l, y, f->n, Ti, D);
-      component_mul_T(l, Ti, g, gw);
-      component_mul_T(l, D, g, gsigma);
-    }
-  }
+  mbg__pool_each(f->pool, INCREMENT_PULL, f->m->nbody, increment_pull, &(increment_job){f, y, g, gsigma, gw});
 }
 
 /* ---------------------------------------------------------------------- evaluation */
