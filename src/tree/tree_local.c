@@ -267,6 +267,19 @@ void mbg__tree_view(mbg__tree *view, const mbg__tree *of) {
   view->g = own.g;
 }
 
+int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *of, mbg__tree **out) {
+  mbg__tree *t = *out = mbg__alloc_zero(ctx, 1, sizeof(*t));
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&t->arena, mbg__context_allocator(ctx));
+  t->sys = sys;
+  t->theta = MBG_TAKE(&t->arena, real, of->m->nw);
+  t->g = MBG_TAKE(&t->arena, real, of->m->nw);
+  mbg__tree_view(t, of);
+  return mbg__arena_check(ctx, &t->arena);
+}
+
 static void link_push(mbg__tree *t, int i, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
   const int off = link_off(t, i);
   const real *theta = t->theta + off, *g = t->g + off;
