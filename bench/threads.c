@@ -7,8 +7,9 @@
 
    Runs with different numbers of threads take turns, and the best time of each counts, so that other work on the
    machine matters little. --direct: steps of direct differentiation, which is long; --direct-rounds: its rounds.
-   --limit: no further rounds after this time. --sizes 0 prints nothing but the number of cores. Under callgrind (--threads 1) the share of
-   mbg__pool_for in mbg__dca_simulate, mbg__dca_tangent or mbg__dca_adjoint is what threads can share. */
+   --limit: no further rounds after this time. --sizes 0 prints nothing but the number of cores. Under callgrind
+   (--threads 1) the share of mbg__pool_for in mbg__dca_simulate, mbg__dca_tangent or mbg__dca_adjoint is what threads
+   can share; the pool is compiled with -fno-inline for this, else its copies count as work of one thread. */
 #include "formulations/dca/dca_work.h"
 #include "generate.h"
 #include "plot.h"

@@ -18,10 +18,10 @@ typedef struct {
   int wait; /* loops until the other way is tried again */
 } statistic;
 
-/* The state of the pool in one word, which the caller alone writes: the number of the loop, and whether it takes helpers
-   in. A helper notes the number as its own `at` and looks once more: if the loop is still open, it is inside. The caller
-   closes the loop and waits until no helper is at it, so that what the helpers inside read never changes. Both write
-   before they read, so that one sees the other. Nobody writes to the line that idle helpers look at. */
+/* The state of the pool in one word, which the caller alone writes: the number of the loop, and whether it takes
+   helpers in. A helper notes the number as its own `at` and looks once more: if the loop is still open, it is inside.
+   The caller closes the loop and waits until no helper is at it, so that what the helpers inside read never changes.
+   Both write before they read, so that one sees the other. Nobody else writes to the line that idle helpers look at. */
 typedef unsigned long long word;
 static const word OPEN = 1, LOOP = 2;
 

@@ -170,7 +170,7 @@ void mbg__watch_at_node(mbg__system *s) {
   for (int i = 0; i < s->model->nforce; i++) {
     watch_contact(s, i);
   }
-  for (int j = 0; j < s->model->njoint; j++) {
+  for (int j = 0; !s->watch.by_bodies && j < s->model->njoint; j++) {
     watch_joint(s, j);
   }
   watch_energy(s);

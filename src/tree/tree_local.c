@@ -86,6 +86,8 @@ static void place_links(mbg__tree *t, const mbg__tree_state *st) {
   }
 }
 
+bool mbg__tree_is_cut(const mbg__tree *t) { return t->parts && !t->modal; }
+
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
   link_job job = {.t = t, .E = st->E, .w = st->w};
   t->t = st->t;
@@ -96,7 +98,7 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
     mbg__tree_modal_take(t, t->H, t->v);
   }
   if (t->parts && (!t->modal || t->sys->nclass > 1)) {
-    mbg__tree_parts_place(t, st->E, st->w);
+    mbg__tree_parts_place(t, st);
   } else {
     place_links(t, st);
   }

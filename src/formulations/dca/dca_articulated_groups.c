@@ -181,7 +181,16 @@ static void run(const mbg__art_dynamics *d, int what, int i) {
   kernels[what][d->k->pieces->wide](d, &x->groups[i]);
 }
 
-void mbg__art_group_place(void *user, int i) { run(user, PLACE, i); }
+void mbg__art_group_place(void *user, int i) {
+  const mbg__art_dynamics *d = user;
+  const group *g = &d->k->pieces->groups->groups[i];
+  for (int q = 0; d->state && q < g->n; q++) {
+    for (int l = 0; l < g->count; l++) {
+      d->state->make(d->state->maker, g->links[l].link[q]);
+    }
+  }
+  run(d, PLACE, i);
+}
 
 void mbg__art_group_factor(void *user, int i) { run(user, FACTOR, i); }
 

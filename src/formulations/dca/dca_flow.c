@@ -247,25 +247,39 @@ void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const r
 
 /* ---------------------------------------------------------------------- evaluation */
 
-static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
-                     mbg__tree_state *state) {
-  const real at = mbg__segment_inside(&f->segment, t);
-  mbg__dca_flow_frames(f, b, y, f->E);
+/* the frames of a large tree are set where they are read; turns are counted before that */
+static mbg__tree_state state_of(mbg__dca_flow *f, const mbg__dca_base *b, real at, const real *y, link_job *frames) {
+  mbg__tree_state state = {.t = at, .E = f->E, .w = f->w, .turns = f->turns};
+  *frames = (link_job){.f = f, .from = b->E, .E = f->E, .sigma = y};
+  if (mbg__tree_is_cut(f->tree) && f->m->nturn == 0) {
+    state.make = frame_of;
+    state.maker = frames;
+  } else {
+    mbg__dca_flow_frames(f, b, y, f->E);
+  }
   vn_copy(f->n, f->w, y + f->n);
-  *state = (mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns};
+  return state;
+}
+
+static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
+                     mbg__tree_state *state, link_job *frames) {
+  const real at = mbg__segment_inside(&f->segment, t);
+  *state = state_of(f, b, at, y, frames);
   return mbg__dca_flow_turns(ctx, f, b, at, f->E, f->w, f->turns);
 }
 
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y) {
   mbg__tree_state state;
-  const int err = set_state(ctx, f, b, t, y, &state);
+  link_job frames;
+  const int err = set_state(ctx, f, b, t, y, &state, &frames);
   f->evaluations++;
   return err < 0 ? err : mbg__dca_point_eval(ctx, f->point, &state);
 }
 
 int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y) {
   mbg__tree_state state;
-  const int err = set_state(ctx, f, b, t, y, &state);
+  link_job frames;
+  const int err = set_state(ctx, f, b, t, y, &state, &frames);
   if (err < 0) {
     return err;
   }
@@ -278,10 +292,9 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
 
 int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
                          real *values) {
-  const real at = mbg__segment_inside(&f->segment, t);
-  mbg__dca_flow_frames(f, b, y, f->E);
-  vn_copy(f->n, f->w, y + f->n);
-  mbg__tree_place(f->tree, &(mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns});
+  link_job frames;
+  const mbg__tree_state state = state_of(f, b, mbg__segment_inside(&f->segment, t), y, &frames);
+  mbg__tree_place(f->tree, &state);
   const mbg__state bodies = mbg__tree_bodies(f->tree);
   return mbg__system_sample(ctx, f->sys, &f->sampling, &bodies, values);
 }
