@@ -2,12 +2,14 @@
    differentiation with respect to 64 parameters and by the adjoint, with several numbers of threads.
 
      threads [--threads 1,2,4] [--sizes 1024,4096] [--flexible-sizes 256,1024] [--kinds rigid,flexible] [--rounds 5]
-             [--steps 4] [--direct STEPS|no] [--direct-most BODIES] [--limit SECONDS] [--tsv OUT.tsv] [--svg OUT.svg]
+             [--steps 4] [--direct STEPS|no] [--direct-rounds 1] [--direct-most BODIES] [--limit SECONDS]
+             [--tsv OUT.tsv] [--svg OUT.svg]
 
    Runs with different numbers of threads take turns, and the best time of each counts, so that other work on the
-   machine matters little. --direct: steps of direct differentiation, which is long; one round. --limit: no further
-   rounds after this time. --sizes 0 prints nothing but the number of cores. Under callgrind (--threads 1) the share of
-   mbg__pool_for in mbg__dca_simulate, mbg__dca_tangent or mbg__dca_adjoint is what threads can share. */
+   machine matters little. --direct: steps of direct differentiation, which is long; --direct-rounds: its rounds.
+   --limit: no further rounds after this time. --sizes 0 prints nothing but the number of cores. Under callgrind
+   (--threads 1) the share of mbg__pool_for in mbg__dca_simulate, mbg__dca_tangent or mbg__dca_adjoint is what threads
+   can share; the pool is compiled with -fno-inline for this, else its copies count as work of one thread. */
 #include "formulations/dca/dca_work.h"
 #include "generate.h"
 #include "plot.h"
@@ -38,7 +40,7 @@ typedef struct {
   int nthreads, threads[MOST];
   int nsizes[2], sizes[2][MOST]; /* flexible, rigid */
   bool kinds[2];
-  int rounds, steps, direct, direct_most;
+  int rounds, steps, direct, direct_rounds, direct_most;
   double limit;
   const char *tsv, *svg;
 } options;
@@ -183,7 +185,7 @@ static void one_size(result *r) {
   r->direct = o->direct > 0 && r->bodies <= o->direct_most;
   long_and_short(ctx, model, r, o->steps, 0, DIRECT, o->rounds);
   if (r->direct) {
-    long_and_short(ctx, model, r, o->direct, DIRECT, DIRECT + 1, 1);
+    long_and_short(ctx, model, r, o->direct, DIRECT, DIRECT + 1, o->direct_rounds);
   }
   mbg_model_destroy(model);
   mbg_context_destroy(ctx);
@@ -316,6 +318,8 @@ static bool read_numbers(const char *key, const char *value, options *o) {
     o->steps = atoi(value);
   } else if (!strcmp(key, "--direct")) {
     o->direct = atoi(value); /* no: 0 */
+  } else if (!strcmp(key, "--direct-rounds")) {
+    o->direct_rounds = atoi(value);
   } else if (!strcmp(key, "--direct-most")) {
     o->direct_most = atoi(value);
   } else if (!strcmp(key, "--limit")) {
@@ -335,6 +339,7 @@ static bool read_options(int argc, char **argv, options *o) {
                  .rounds = 5,
                  .steps = 4,
                  .direct = 4,
+                 .direct_rounds = 1,
                  .direct_most = 1 << 30,
                  .limit = INFINITY};
   for (int i = 1; i < argc; i += 2) {
@@ -365,8 +370,8 @@ int main(int argc, char **argv) {
   options o;
   if (!read_options(argc, argv, &o)) {
     fprintf(stderr, "threads [--threads 1,2,4] [--sizes 1024,4096] [--flexible-sizes 256,1024] [--kinds rigid,flexible]"
-                    " [--rounds 5] [--steps 4] [--direct STEPS|no] [--direct-most BODIES] [--limit SECONDS]"
-                    " [--tsv OUT.tsv] [--svg OUT.svg]\n");
+                    " [--rounds 5] [--steps 4] [--direct STEPS|no] [--direct-rounds 1] [--direct-most BODIES]"
+                    " [--limit SECONDS] [--tsv OUT.tsv] [--svg OUT.svg]\n");
     return 2;
   }
   FILE *tsv = o.tsv ? fopen(o.tsv, "w") : NULL;

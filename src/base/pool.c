@@ -18,6 +18,13 @@ typedef struct {
   int wait; /* loops until the other way is tried again */
 } statistic;
 
+/* The state of the pool in one word, which the caller alone writes: the number of the loop, and whether it takes
+   helpers in. A helper notes the number as its own `at` and looks once more: if the loop is still open, it is inside.
+   The caller closes the loop and waits until no helper is at it, so that what the helpers inside read never changes.
+   Both write before they read, so that one sees the other. Nobody else writes to the line that idle helpers look at. */
+typedef unsigned long long word;
+static const word OPEN = 1, LOOP = 2;
+
 typedef struct {
   mbg__pool *pool;
   int number;
@@ -26,14 +33,10 @@ typedef struct {
   pthread_mutex_t lock;
   pthread_cond_t wake;
   atomic_bool asleep; /* it needs a signal */
-  char apart[LINE];
+  char apart0[LINE];
+  atomic_ullong at; /* number of the loop that it is in, 0: none */
+  char apart1[LINE];
 } helper;
-
-/* The state of the pool in one word: helpers in the loop, whether it takes helpers in, and its number. A helper enters
-   by adding 1 while the loop is open; the caller closes it and waits until nobody is inside, so that what the helpers
-   inside read never changes. */
-typedef unsigned long long word;
-static const word OPEN = 1ULL << 16, LOOP = 1ULL << 17;
 
 /* Pieces of a thread's part that are taken, below the number of their loop: older ones count as none. */
 typedef struct {
@@ -86,8 +89,6 @@ static inline void give_way(double seconds) {
     sched_yield();
   }
 }
-
-static word inside(word state) { return state & (OPEN - 1); }
 
 /* the next piece of a thread's part that nobody has taken, -1: none */
 static int take_piece(mbg__pool *p, word loop, int thread, int parts) {
@@ -165,34 +166,54 @@ static void wait_for_loop(mbg__pool *p, helper *h, word seen) {
   h->patience = seconds >= 0 && seconds < PATIENCE_MAX ? PATIENCE_MAX : fmax(h->patience / 2, PATIENCE_MIN);
 }
 
+static void leave_loop(mbg__pool *p, helper *h) {
+  atomic_store(&h->at, 0);
+  if (atomic_load(&p->waiting)) {
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_signal(&p->done);
+    pthread_mutex_unlock(&p->lock);
+  }
+}
+
 static void *help(void *user) {
   helper *h = user;
   mbg__pool *p = h->pool;
   word seen = 0;
   while (!atomic_load(&p->quit)) {
-    word state = atomic_load(&p->state);
+    const word state = atomic_load(&p->state);
     if (!can_enter(p, h, seen, state)) {
       wait_for_loop(p, h, seen);
-    } else if (atomic_compare_exchange_strong(&p->state, &state, state + 1)) {
+      continue;
+    }
+    atomic_store(&h->at, state / LOOP);
+    if (atomic_load(&p->state) == state) {
       seen = state / LOOP;
       wake_some(p, h->number);
       take_pieces(p, seen, h->number);
-      if (inside(atomic_fetch_sub(&p->state, 1)) == 1 && atomic_load(&p->waiting)) {
-        pthread_mutex_lock(&p->lock);
-        pthread_cond_signal(&p->done);
-        pthread_mutex_unlock(&p->lock);
-      }
     }
+    leave_loop(p, h);
   }
   return NULL;
 }
 
+static bool any_inside(mbg__pool *p, word loop) {
+  for (int i = 0; i < p->nhelper; i++) {
+    if (atomic_load(&p->helpers[i].at) == loop) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* the loop is closed: helpers inside finish their pieces */
-static void wait_for_helpers(mbg__pool *p) {
+static void wait_for_helpers(mbg__pool *p, word loop) {
+  if (!any_inside(p, loop)) {
+    return;
+  }
   const double from = now();
   for (double time = from; time - from < PATIENCE_MAX; time = now()) {
     for (int i = 0; i < LOOKS; i++) {
-      if (inside(atomic_load(&p->state)) == 0) {
+      if (!any_inside(p, loop)) {
         return;
       }
       relax();
@@ -201,7 +222,7 @@ static void wait_for_helpers(mbg__pool *p) {
   }
   pthread_mutex_lock(&p->lock);
   atomic_store(&p->waiting, true);
-  while (inside(atomic_load(&p->state)) > 0) {
+  while (any_inside(p, loop)) {
     pthread_cond_wait(&p->done, &p->lock);
   }
   atomic_store(&p->waiting, false);
@@ -222,8 +243,8 @@ static void run_shared(mbg__pool *p, int from, int n, int piece, mbg__pool_work 
   atomic_store(&p->state, loop * LOOP + OPEN);
   wake_some(p, 0);
   take_pieces(p, loop, 0);
-  atomic_fetch_and(&p->state, ~OPEN);
-  wait_for_helpers(p);
+  atomic_store(&p->state, loop * LOOP);
+  wait_for_helpers(p, loop);
 }
 
 static void destroy_helper(helper *h) {

@@ -44,7 +44,10 @@ void mbg__system_share(mbg__system *sys, struct mbg__pool *pool);
 /* `view` shows state and linearization of `of`, a system of the same model, for pushes alone (mbg__system_push),
    which may run at the same time in several views. False: nothing is done; modal bodies, beams and forces that depend
    on signals need a system of their own. */
+bool mbg__system_can_view(const mbg__system *of);
 bool mbg__system_view(mbg__system *view, const mbg__system *of);
+/* A view with no memory but for what pushes write to; `of` can be viewed and lives longer. */
+int mbg__system_create_view(mbg_context *ctx, const mbg__system *of, mbg__system **out);
 
 /* ---------------------------------------------------------------------- vectors of velocities */
 
@@ -137,6 +140,7 @@ typedef struct {
 
 typedef struct {
   bool on;                /* nodes are watched */
+  bool by_bodies;         /* ... for nothing but frames and twists of bodies */
   mbg__peak *spin;        /* angular velocity                        (nbody) */
   mbg__peak *push, *pull; /* of contacts, 0 for others    (nforce + njoint) */
   int nodes;
@@ -150,6 +154,10 @@ typedef struct {
 /* Begins to watch, everything forgotten, or ends (what was seen stays). Costs a small part of an update at a node. */
 void mbg__system_watch(mbg__system *sys, bool on);
 const mbg__watch *mbg__system_watched(const mbg__system *sys);
+/* Nobody watches, or the watch asks no more of a node than the frames and twists that mbg__system_sample has set: then
+   mbg__system_watch_sample looks at them. */
+bool mbg__system_sample_suffices(const mbg__system *sys);
+void mbg__system_watch_sample(mbg__system *sys);
 
 /* ---------------------------------------------------------------------- derivatives */
 

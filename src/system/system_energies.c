@@ -32,11 +32,12 @@ static real gravity_energy(const mbg__system *s, int body) {
   return -v3_dot(s->design->attr + s->model->gravity, arm);
 }
 
-static void body_terms(void *user, int i) {
-  const mbg__system *s = user;
-  s->weight3[i][0] = kinetic(s, i);
-  s->weight3[i][1] = gravity_energy(s, i);
+void mbg__energy_body_terms(const mbg__system *s, int body) {
+  s->weight3[body][0] = kinetic(s, body);
+  s->weight3[body][1] = gravity_energy(s, body);
 }
+
+static void body_terms(void *user, int i) { mbg__energy_body_terms(user, i); }
 
 void mbg__energy_terms(const mbg__system *s) {
   mbg__pool_each(s->pool, MBG__EACH_ENERGY, s->model->nbody, body_terms, (void *)s);

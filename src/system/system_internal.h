@@ -342,7 +342,8 @@ enum {
   MBG__EACH_ENERGY,
   MBG__EACH_MODAL_ENERGY,
   MBG__EACH_CLEAR,
-  MBG__EACH_TOUCHED
+  MBG__EACH_TOUCHED,
+  MBG__EACH_SAMPLE
 };
 int mbg__classes_create(mbg_context *ctx, mbg__system *s);
 /* item(user, pair) for all pairs: class after class, in threads within a class. */
@@ -455,6 +456,8 @@ void mbg__validity_at_node(mbg__system *s);
 /* system_watch.c: records at an accepted node what mbg__system_watched reports. */
 int mbg__watch_create(mbg_context *ctx, mbg__system *s);
 void mbg__watch_at_node(mbg__system *s);
+/* system_energies.c: kinetic energy and that of gravity of a body, into its weight3, for the sums over all. */
+void mbg__energy_body_terms(const mbg__system *s, int body);
 
 /* system_modal.c: modal bodies; system_modal_ends.c: markers on them, "ends". */
 int mbg__modals_create(mbg_context *ctx, mbg__system *s);

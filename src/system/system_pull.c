@@ -107,6 +107,11 @@ static bool any_wanted(const mbg__system *s, int attr, int n) {
   return false;
 }
 
+/* somebody asks for the derivative by gravity */
+static bool weight_counts(const mbg__system *s, const mbg__cotangent *g) {
+  return g->a && s->model->gravity >= 0 && any_wanted(s, s->model->gravity, 3);
+}
+
 /* <M_a, W> of an attribute of a body */
 static real mass_dot(const mbg__system *s, int body, int k, const real W[36]) {
   const mbg__places *p = &s->mass_a[body];
@@ -160,7 +165,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
       }
     }
   }
-  if (g->a && has_weight(s, i)) {
+  if (weight_counts(s, g) && has_weight(s, i)) {
     m3_mulv(s->weight3[i], s->H[i].R, Mz);
   }
 }
@@ -329,7 +334,7 @@ static void each_body(void *user, int i) {
 static void bodies_pull(const mbg__system *s, pull_job *job) {
   const mbg_model *m = s->model;
   mbg__pool_each(s->pool, MBG__EACH_BODY_PULL, m->nbody, each_body, job);
-  for (int i = 0; job->g->a && m->gravity >= 0 && i < m->nbody; i++) {
+  for (int i = 0; weight_counts(s, job->g) && i < m->nbody; i++) {
     if (has_inertia(s, i) && has_weight(s, i)) {
       v3_axpy(job->g->a + m->gravity, -1, s->weight3[i]);
     }

@@ -100,14 +100,25 @@ static bool stands(const mbg__system *s, const mbg__sampling *w, const mbg__stat
   return there;
 }
 
+typedef struct {
+  mbg__system *s;
+  const mbg__state *state;
+} copy_job;
+
+static void copy_body(void *user, int i) {
+  const copy_job *j = user;
+  const int off = j->s->model->bodies[i].voff;
+  j->s->H[i] = j->state->H[i];
+  v6_copy(j->s->v + off, j->state->v + off);
+}
+
 static void place(mbg__system *s, const mbg__sampling *w, const mbg__state *state) {
   assert(w->level == MBG__SAMPLE_KINEMATICS);
   if (!stands(s, w, state)) {
     s->partial = true;
     s->place++;
     s->t = state->t;
-    memcpy(s->H, state->H, (size_t)s->model->nbody * sizeof(*s->H));
-    memcpy(s->v, state->v, (size_t)s->model->nw * sizeof(real));
+    mbg__pool_each(s->pool, MBG__EACH_SAMPLE, s->model->nbody, copy_body, &(copy_job){s, state});
     mbg__kin_update_some(s, w);
   }
   for (int k = 0; k < w->ncoord; k++) {

@@ -10,8 +10,12 @@ enum { LARGE = 128 }; /* pairs from which on there are classes */
 
 void mbg__system_share(mbg__system *s, mbg__pool *pool) { s->pool = pool; }
 
+bool mbg__system_can_view(const mbg__system *of) {
+  return of->model->nmodal == 0 && of->model->nelement == 0 && of->ncross == 0;
+}
+
 bool mbg__system_view(mbg__system *view, const mbg__system *of) {
-  if (of->model->nmodal > 0 || of->model->nelement > 0 || of->ncross > 0) {
+  if (!mbg__system_can_view(of)) {
     return false;
   }
   /* everything but the memory of the view and what pushes write to */
@@ -28,6 +32,23 @@ bool mbg__system_view(mbg__system *view, const mbg__system *of) {
   view->p_dvd = own.p_dvd;
   view->p_f = own.p_f;
   return true;
+}
+
+int mbg__system_create_view(mbg_context *ctx, const mbg__system *of, mbg__system **out) {
+  const mbg_model *m = of->model;
+  mbg__system *s = *out = mbg__alloc_zero(ctx, 1, sizeof(*s));
+  if (!s) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&s->arena, mbg__context_allocator(ctx));
+  vec6 **const markers[] = {&s->m_geo, &s->m_w, &s->m_dv, &s->m_dvd},
+               **const pairs[] = {&s->p_w, &s->p_dv, &s->p_dvd, &s->p_f};
+  for (int i = 0; i < MBG_COUNT(markers); i++) {
+    *markers[i] = MBG_TAKE(&s->arena, vec6, m->nmarker);
+    *pairs[i] = MBG_TAKE(&s->arena, vec6, m->npair);
+  }
+  (void)mbg__system_view(s, of);
+  return mbg__arena_check(ctx, &s->arena);
 }
 
 /* ---------------------------------------------------------------------- terms of pairs */

@@ -68,6 +68,16 @@ static mbg__energy_kind of_model(const mbg__system *s) {
   return kind;
 }
 
+/* does what is watched depend on frames and twists of the bodies alone? */
+static bool by_bodies(const mbg__system *s) {
+  const mbg_model *m = s->model;
+  bool alone = m->nforce == 0 && m->nmodal == 0 && m->nelement == 0 && m->ntendon == 0;
+  for (int j = 0; alone && j < m->njoint; j++) {
+    alone = m->joints[j].type->spin == MBG__SPIN_NONE && !m->joints[j].type->contact;
+  }
+  return alone;
+}
+
 void mbg__system_watch(mbg__system *s, bool on) {
   mbg__watch *w = &s->watch;
   w->on = on;
@@ -78,11 +88,16 @@ void mbg__system_watch(mbg__system *s, bool on) {
   memset(w->push, 0, (size_t)(s->model->nforce + s->model->njoint) * sizeof(*w->push));
   memset(w->pull, 0, (size_t)(s->model->nforce + s->model->njoint) * sizeof(*w->pull));
   w->kind = of_model(s);
+  w->by_bodies = by_bodies(s);
   w->nodes = 0;
   w->rise = w->change = (mbg__peak){0};
 }
 
 const mbg__watch *mbg__system_watched(const mbg__system *s) { return &s->watch; }
+
+bool mbg__system_sample_suffices(const mbg__system *s) { return !s->watch.on || s->watch.by_bodies; }
+
+void mbg__system_watch_sample(mbg__system *s) { mbg__watch_at_node(s); }
 
 /* ---------------------------------------------------------------------- at a node */
 
@@ -122,7 +137,7 @@ static void watch_joint(mbg__system *s, int j) {
 
 static void watch_energy(mbg__system *s) {
   mbg__watch *w = &s->watch;
-  mbg__energy_terms(s);
+  mbg__modals_energy_terms(s);
   const mbg__part kinetic = re(mbg__energy_kinetic_sum(s));
   const bool first = w->nodes++ == 0;
   w->slow = first ? kinetic : (mbg__part)fmin(w->slow, kinetic);
@@ -139,18 +154,23 @@ static void watch_energy(mbg__system *s) {
   lift(s, &w->change, fabs(energy - w->first));
 }
 
+/* spin and energies */
+static void watch_body(void *user, int i) {
+  mbg__system *s = user;
+  const real *W = s->v + s->model->bodies[i].voff + 3;
+  lift(s, &s->watch.spin[i], sqrt(re(W[0]) * re(W[0]) + re(W[1]) * re(W[1]) + re(W[2]) * re(W[2])));
+  mbg__energy_body_terms(s, i);
+}
+
 void mbg__watch_at_node(mbg__system *s) {
   if (!s->watch.on) {
     return;
   }
-  for (int i = 0; i < s->model->nbody; i++) {
-    const real *W = s->v + s->model->bodies[i].voff + 3;
-    lift(s, &s->watch.spin[i], sqrt(re(W[0]) * re(W[0]) + re(W[1]) * re(W[1]) + re(W[2]) * re(W[2])));
-  }
+  mbg__pool_each(s->pool, MBG__EACH_ENERGY, s->model->nbody, watch_body, s);
   for (int i = 0; i < s->model->nforce; i++) {
     watch_contact(s, i);
   }
-  for (int j = 0; j < s->model->njoint; j++) {
+  for (int j = 0; !s->watch.by_bodies && j < s->model->njoint; j++) {
     watch_joint(s, j);
   }
   watch_energy(s);

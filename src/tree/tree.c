@@ -25,6 +25,7 @@ static int take_arrays(mbg_context *ctx, mbg__tree *t) {
   }
   t->Sb = MBG_TAKE(&t->arena, vec6, t->n);
   t->link_of_pair = MBG_TAKE(&t->arena, int, t->m->npair);
+  t->floating = MBG_TAKE(&t->arena, int, t->m->nbody);
   return mbg__arena_check(ctx, &t->arena);
 }
 
@@ -35,6 +36,8 @@ static void list_pairs(mbg__tree *t) {
   for (int k = 0; k < t->m->nbody; k++) {
     if (t->links[k].joint >= 0) {
       t->link_of_pair[t->m->joints[t->links[k].joint].pair] = k;
+    } else {
+      t->floating[t->nfloating++] = k;
     }
   }
 }

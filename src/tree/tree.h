@@ -74,7 +74,13 @@ typedef struct {
   const real *q;       /* not NULL: F = M J q + B^T lambda instead of the whole residual   (n) */
   const real *lambda;  /* of the constraint rows, NULL: 0   (rows) */
   const int *turns;
+  /* Sets E of a link, in threads, before it is read; NULL: E is set. Only with mbg__tree_is_cut. */
+  void (*make)(void *user, int link);
+  void *maker;
 } mbg__tree_state;
+
+/* Rigid links of a large tree are placed by pieces. */
+bool mbg__tree_is_cut(const mbg__tree *t);
 
 /* out = E exp(S d) for all links. */
 void mbg__tree_move(const mbg__tree *t, const mbg__frame *E, const real *d, mbg__frame *out);

@@ -11,11 +11,12 @@ struct mbg__tree {
   mbg__system *sys;
   const mbg__design *design;
   int n;
-  mbg__link *links;  /*                                                (nbody) */
-  int *link_of;      /* of each body                                  (nbody) */
-  int *link_of_pair; /* link whose joint is this pair, -1: none       (npair) */
-  bool *held;        /* rows that the tree holds                       (nrow) */
-  int nrow, *rows;   /* constraint rows */
+  mbg__link *links;         /*                                                (nbody) */
+  int *link_of;             /* of each body                                  (nbody) */
+  int *link_of_pair;        /* link whose joint is this pair, -1: none       (npair) */
+  int nfloating, *floating; /* links without a joint                  (nbody) */
+  bool *held;               /* rows that the tree holds                       (nrow) */
+  int nrow, *rows;          /* constraint rows */
   int ndropped, *dropped;
   bool *free_rows; /* not held                                        (nrow) */
 

@@ -86,6 +86,8 @@ static void place_links(mbg__tree *t, const mbg__tree_state *st) {
   }
 }
 
+bool mbg__tree_is_cut(const mbg__tree *t) { return t->parts && !t->modal; }
+
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
   link_job job = {.t = t, .E = st->E, .w = st->w};
   t->t = st->t;
@@ -96,7 +98,7 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
     mbg__tree_modal_take(t, t->H, t->v);
   }
   if (t->parts && (!t->modal || t->sys->nclass > 1)) {
-    mbg__tree_parts_place(t, st->E, st->w);
+    mbg__tree_parts_place(t, st);
   } else {
     place_links(t, st);
   }
@@ -113,18 +115,19 @@ static void one_rate(void *user, int k) {
   mbg__tree *t = j->t;
   const int off = link_off(t, k);
   joint_twist(t, k, j->w, t->sa + off);
-  carried(t, k, t->vd, t->Xvd + off);
+  carried(t, k, j->vd, t->Xvd + off);
+  v6_copy(t->vd + off, j->vd + off);
   if (mbg__tree_on_modes(t, k)) {
     mbg__tree_modal_rates(t, k);
   }
 }
 
 void mbg__tree_rates(mbg__tree *t, const real *a, const real *vd) {
-  memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
-  if (t->modal) {
+  if (t->modal) { /* links read the rates of others */
+    memcpy(t->vd, vd, (size_t)t->m->nw * sizeof(real));
     mbg__tree_modal_take_rates(t, vd);
   }
-  mbg__pool_each(t->sys->pool, RATES, t->m->nbody, one_rate, &(link_job){.t = t, .w = a});
+  mbg__pool_each(t->sys->pool, RATES, t->m->nbody, one_rate, &(link_job){.t = t, .w = a, .vd = t->modal ? t->vd : vd});
 }
 
 /* ---------------------------------------------------------------------- joints from bodies */
@@ -266,6 +269,19 @@ void mbg__tree_view(mbg__tree *view, const mbg__tree *of) {
   view->g = own.g;
 }
 
+int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *of, mbg__tree **out) {
+  mbg__tree *t = *out = mbg__alloc_zero(ctx, 1, sizeof(*t));
+  if (!t) {
+    return mbg__fail_memory(ctx);
+  }
+  mbg__arena_init(&t->arena, mbg__context_allocator(ctx));
+  t->sys = sys;
+  t->theta = MBG_TAKE(&t->arena, real, of->m->nw);
+  t->g = MBG_TAKE(&t->arena, real, of->m->nw);
+  mbg__tree_view(t, of);
+  return mbg__arena_check(ctx, &t->arena);
+}
+
 static void link_push(mbg__tree *t, int i, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {
   const int off = link_off(t, i);
   const real *theta = t->theta + off, *g = t->g + off;
@@ -372,9 +388,9 @@ static void pull_carrier(void *user, int i) {
 static void pull_shared(const pull_job *j) {
   mbg__tree *t = j->t;
   mbg__each_class(t->sys, PULL, pull_pair, (void *)j);
-  for (int i = t->m->nbody - 1; i >= 0; i--) {
-    if (t->links[i].joint < 0 && !(t->modal && mbg__tree_carrier(t, i))) {
-      pull_alone(j, i);
+  for (int q = t->nfloating - 1; q >= 0; q--) {
+    if (!(t->modal && mbg__tree_carrier(t, t->floating[q]))) {
+      pull_alone(j, t->floating[q]);
     }
   }
   if (t->modal) {

@@ -42,6 +42,8 @@ void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_join
 /* `view` shows the state of `of`, a tree of the same model without joints on modal bodies, for local_push and
    wrench_push alone, which may run at the same time in several views. */
 void mbg__tree_view(mbg__tree *view, const mbg__tree *of);
+/* ... with no memory but for what these write to; `of` lives longer. */
+int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *of, mbg__tree **out);
 
 /* Variations w, dv (nw) of frames and twists in a direction (e, dw, attributes) and k (nw). After place and rates.
    still: without the last two terms of k, for twists u = J a in place of vd. */

@@ -49,6 +49,7 @@ done:
 
 typedef struct {
   mbg__tree *t;
+  const mbg__tree_state *state;
   const mbg__frame *E;
   const real *w, *dv, *k;
   bool still;
@@ -57,6 +58,9 @@ typedef struct {
 /* Rel and s of a link */
 static void place_relative(const job *j, int k) {
   mbg__tree *t = j->t;
+  if (j->state->make) {
+    j->state->make(j->state->maker, k);
+  }
   t->E[k] = j->E[k];
   if (mbg__tree_on_modes(t, k)) {
     mbg__tree_modal_place_alone(t, k, j->w);
@@ -134,8 +138,8 @@ static void place_ends(void *user, int k) {
   }
 }
 
-void mbg__tree_parts_place(mbg__tree *t, const mbg__frame *E, const real *w) {
-  job j = {.t = t, .E = E, .w = w};
+void mbg__tree_parts_place(mbg__tree *t, const mbg__tree_state *state) {
+  job j = {.t = t, .state = state, .E = state->E, .w = state->w};
   mbg__pool_heavy(t->sys->pool, RELATIVE, t->parts->cut.n, relative_piece, &j);
   place_exits(t->parts);
   mbg__pool_heavy(t->sys->pool, FOLLOW, t->parts->cut.n, follow_piece, &j);

@@ -42,7 +42,7 @@ typedef struct {
   mbg__frame *E;         /*                                        (nbody) */
 } adjoint;
 
-enum { CLEAR = MBG__LOOPS_DCA + 100 };
+enum { CLEAR = MBG__LOOPS_DCA + 100, COPY = MBG__LOOPS_DCA + 102 };
 
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
@@ -331,8 +331,8 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   }
   by_time(s, t1, s->nc, false);
   /* frames of the end from those of the start and the increments */
-  memset(s->gn, 0, (size_t)s->nc * (size_t)s->nb * sizeof(real));
-  memset(s->lambda, 0, (size_t)s->nc * 2 * (size_t)s->n * sizeof(real));
+  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->gn);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * 2 * (size_t)s->n, s->lambda);
   mbg__dca_flow_increments(&w->flow, w->y);
   for (int c = 0; c < s->nc; c++) {
     real *own = row(s->lambda, c, 2 * s->n);
@@ -346,7 +346,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, t0, t1, w->y, count, s->x, s->g,
                                      s->lambda));
-  memcpy(s->ze, s->gn, (size_t)s->nc * (size_t)s->nb * sizeof(real));
+  mbg__pool_copy(w->pool, COPY, (size_t)s->nc * (size_t)s->nb * sizeof(real), s->ze, s->gn);
   for (int c = 0; c < s->nc; c++) {
     vn_copy(s->n, row(s->wb, c, s->n), row(s->lambda, c, 2 * s->n) + s->n);
   }

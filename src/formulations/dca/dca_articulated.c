@@ -116,24 +116,26 @@ static void ground_rate(const mbg__dca_articulated *k, real base[6]) {
   }
 }
 
-int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
-                                  const real *w, real *a) {
+int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, const mbg__tree_state *state, real *a) {
   real base[6];
   ground_rate(k, base);
-  k->by_pieces = use_pieces(k) && mbg__art_pieces_dynamics(k, E, w, base, a);
+  k->by_pieces = use_pieces(k) && mbg__art_pieces_dynamics(k, state, base, a);
   if (k->by_pieces) {
     return MBG_OK;
   }
   for (int i = 0; i < k->nbody; i++) {
     const int parent = k->links[i].parent;
-    art_relative(k, i, E);
-    art_place(k, i, parent >= 0 ? k->nodes[parent].v : NULL, w);
+    if (state->make) {
+      state->make(state->maker, i);
+    }
+    art_relative(k, i, state->E);
+    art_place(k, i, parent >= 0 ? k->nodes[parent].v : NULL, state->w);
   }
   for (int i = k->nbody - 1; i >= 0; i--) {
     const int parent = k->links[i].parent;
     node *n = &k->nodes[i];
     if (!eliminate(&k->links[i], n, k->free_ + k->links[i].first)) {
-      return singular(ctx, k, i, t);
+      return singular(ctx, k, i, re(state->t));
     }
     art_up(k, i, NULL, -0.0, n->c, n->p, k->u, parent >= 0 ? k->nodes[parent].p : NULL);
     if (parent >= 0) {

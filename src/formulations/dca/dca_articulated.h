@@ -21,10 +21,9 @@ int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__
 /* Reads the constants of the links from the design: after a change of parameters. */
 void mbg__dca_articulated_refresh(mbg__dca_articulated *k);
 
-/* Accelerations a (n) at joint frames E (nbody, by link) and rates w (n) of a model whose only force is gravity:
-   kinematics, factors and solution in two passes. */
-int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, double t, const mbg__frame *E,
-                                  const real *w, real *a);
+/* Accelerations a (n) at the joint frames and rates of a state of a model whose only force is gravity: kinematics,
+   factors and solution in two passes. */
+int mbg__dca_articulated_dynamics(mbg_context *ctx, mbg__dca_articulated *k, const mbg__tree_state *state, real *a);
 /* After dynamics by pieces (false: by another way, nothing is written): the rates vd (nw, body axes) of bodies with
    frames H (nbody). Wrenches and right sides come after it. */
 bool mbg__dca_articulated_rates(mbg__dca_articulated *k, const mbg__frame *H, real *vd);

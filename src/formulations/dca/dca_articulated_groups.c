@@ -28,19 +28,30 @@ static int parent_place(const mbg__dca_articulated *k, const mbg__art_piece *x, 
   return q == 0 ? -1 : place[k->links[k->pieces->list[x->first + q]].parent];
 }
 
+/* a piece without an exit fits beside those with one: no wrench acts at the exit that they suppose */
 static bool equal_shapes(const mbg__dca_articulated *k, const mbg__art_piece *a, const mbg__art_piece *b,
                          const int *place) {
   const mbg__art_pieces *s = k->pieces;
-  bool equal = a->count == b->count && a->npath == b->npath;
+  bool equal = a->count == b->count && (a->npath == b->npath || a->npath == 0 || b->npath == 0);
   for (int q = 0; equal && q < a->count; q++) {
     const mbg__art_link *x = &k->links[s->list[a->first + q]], *y = &k->links[s->list[b->first + q]];
     equal = x->nz == y->nz && memcmp(x->comp, y->comp, (size_t)x->nz * sizeof(int)) == 0 &&
             parent_place(k, a, q, place) == parent_place(k, b, q, place);
   }
-  for (int q = 0; equal && q < a->npath; q++) {
+  for (int q = 0; equal && q < a->npath && q < b->npath; q++) {
     equal = place[s->path[a->path + q]] == place[s->path[b->path + q]];
   }
   return equal;
+}
+
+/* of the pieces of a group, the one whose way to its exit is the longest */
+static const mbg__art_piece *longest_path(const mbg__dca_articulated *k, const group *g) {
+  const mbg__art_piece *x = &k->pieces->pieces[g->piece[0]];
+  for (int q = 1; q < g->n; q++) {
+    const mbg__art_piece *y = &k->pieces->pieces[g->piece[q]];
+    x = y->npath > x->npath ? y : x;
+  }
+  return x;
 }
 
 /* the last group of the same shape that has a free lane, or a new one */
@@ -48,7 +59,7 @@ static int group_for(const mbg__dca_articulated *k, int j, const int *place, gro
   const mbg__art_piece *pieces = k->pieces->pieces;
   for (int i = out->n - 1; i >= 0; i--) {
     const group *g = &out->groups[i];
-    if (g->n < MBG__LANES && equal_shapes(k, &pieces[g->piece[0]], &pieces[j], place)) {
+    if (g->n < MBG__LANES && equal_shapes(k, longest_path(k, g), &pieces[j], place)) {
       return i;
     }
   }
@@ -72,7 +83,7 @@ static void find_groups(const mbg__dca_articulated *k, const int *place, groups 
 
 static int make_group(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, const int *place, group *g) {
   const mbg__art_pieces *s = k->pieces;
-  const mbg__art_piece *x = &s->pieces[g->piece[0]];
+  const mbg__art_piece *x = longest_path(k, g);
   int freedoms = 0;
   g->count = x->count;
   g->npath = x->npath;
@@ -170,7 +181,16 @@ static void run(const mbg__art_dynamics *d, int what, int i) {
   kernels[what][d->k->pieces->wide](d, &x->groups[i]);
 }
 
-void mbg__art_group_place(void *user, int i) { run(user, PLACE, i); }
+void mbg__art_group_place(void *user, int i) {
+  const mbg__art_dynamics *d = user;
+  const group *g = &d->k->pieces->groups->groups[i];
+  for (int q = 0; d->state && q < g->n; q++) {
+    for (int l = 0; l < g->count; l++) {
+      d->state->make(d->state->maker, g->links[l].link[q]);
+    }
+  }
+  run(d, PLACE, i);
+}
 
 void mbg__art_group_factor(void *user, int i) { run(user, FACTOR, i); }
 

@@ -51,6 +51,7 @@ typedef struct {
   const mbg__frame *E;
   const real *w, *base;
   real *a;
+  const mbg__tree_state *state; /* sets E of a link if it has `make`; NULL: E is set */
 } mbg__art_dynamics;
 typedef void mbg__art_group_kernel(const mbg__art_dynamics *d, mbg__art_group *g);
 mbg__art_group_kernel mbg__group_place, mbg__group_place_avx2;

@@ -313,7 +313,7 @@ int mbg__art_pieces_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_a
 /* reals of scratch for a right side */
 size_t mbg__art_pieces_scratch(const mbg__art_pieces *p);
 /* false: a piece needs the inertia of what hangs on it; the factors are not valid then. */
-bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__frame *E, const real *w, const real base[6], real *a);
+bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *state, const real base[6], real *a);
 bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E);
 void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
                            real *a, real *f, real *scratch);

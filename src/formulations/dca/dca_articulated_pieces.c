@@ -238,6 +238,9 @@ static void place_piece(void *user, int j) {
   const mbg__art_pieces *s = k->pieces;
   piece *x = &s->pieces[j];
   for (int q = x->first; q < x->first + x->count; q++) {
+    if (d->state) {
+      d->state->make(d->state->maker, s->list[q]);
+    }
     art_relative(k, s->list[q], d->E);
   }
   for (int q = 0; d->w && q < x->npath; q++) {
@@ -334,9 +337,8 @@ static bool any_bad_group(const struct mbg__art_groups *x) {
 }
 
 /* The three phases inside pieces, one by one or in groups. */
-bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__frame *E, const real *w, const real base[6],
-                              real *a) {
-  dynamics d = {k, E, w, base, a};
+bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *state, const real base[6], real *a) {
+  dynamics d = {k, state->E, state->w, base, a, state->make ? state : NULL};
   const mbg__art_pieces *s = k->pieces;
   struct mbg__art_groups *g = s->groups;
   const int n = g ? g->n : s->n;

@@ -32,7 +32,13 @@ int mbg__dca_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
                        .turns = MBG_TAKE(arena, int, m->nturn),
                        .q = MBG_TAKE(arena, real, m->ncoord),
                        .qd = MBG_TAKE(arena, real, m->ncoord)};
+  f->twist = MBG_TAKE(arena, int, m->nbody);
   const int err = mbg__arena_check(ctx, arena);
+  for (int k = 0; err == MBG_OK && k < m->nbody; k++) {
+    if (!f->links[k].simple) {
+      f->twist[f->ntwist++] = k;
+    }
+  }
   return err < 0 ? err : mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling);
 }
 
@@ -98,7 +104,7 @@ typedef struct {
   real *gn, *gsigma;
 } link_job;
 
-enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL, INCREMENTS };
+enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL, INCREMENTS, INCREMENT_PULL };
 
 static void frame_of(void *user, int k) {
   const link_job *j = user;
@@ -194,67 +200,86 @@ static void component_mul_T(const mbg__link *l, const real A[36], const real *x,
 void mbg__dca_flow_rates(const mbg__dca_flow *f, const real *y, real *yd) {
   vn_copy(f->n, yd, y + f->n);
   vn_copy(f->n, yd + f->n, mbg__dca_point_a(f->point));
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (!l->simple) {
-      real Ti[36];
-      rate_map(l, y, f->n, Ti, NULL);
-      vn_zero(l->nz, yd + l->first);
-      component_mul(l, Ti, y + f->n, yd);
-    }
+  for (int q = 0; q < f->ntwist; q++) {
+    const mbg__link *l = &f->links[f->twist[q]];
+    real Ti[36];
+    rate_map(l, y, f->n, Ti, NULL);
+    vn_zero(l->nz, yd + l->first);
+    component_mul(l, Ti, y + f->n, yd);
   }
 }
 
 void mbg__dca_flow_increment_push(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw,
                                   real *out) {
   vn_copy(f->n, out, dw);
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (!l->simple) {
-      real Ti[36], D[36];
-      rate_map(l, y, f->n, Ti, D);
-      vn_zero(l->nz, out + l->first);
-      component_mul(l, Ti, dw, out);
-      component_mul(l, D, dsigma, out);
-    }
+  for (int q = 0; q < f->ntwist; q++) {
+    const mbg__link *l = &f->links[f->twist[q]];
+    real Ti[36], D[36];
+    rate_map(l, y, f->n, Ti, D);
+    vn_zero(l->nz, out + l->first);
+    component_mul(l, Ti, dw, out);
+    component_mul(l, D, dsigma, out);
+  }
+}
+
+typedef struct {
+  const mbg__dca_flow *f;
+  const real *y, *g;
+  real *gsigma, *gw;
+} increment_job;
+
+static void increment_pull(void *user, int k) {
+  const increment_job *j = user;
+  const mbg__link *l = &j->f->links[k];
+  if (l->simple) {
+    vn_axpy(l->nz, j->gw + l->first, 1, j->g + l->first);
+  } else {
+    real Ti[36], D[36];
+    rate_map(l, j->y, j->f->n, Ti, D);
+    component_mul_T(l, Ti, j->g, j->gw);
+    component_mul_T(l, D, j->g, j->gsigma);
   }
 }
 
 void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw) {
-  for (int k = 0; k < f->m->nbody; k++) {
-    const mbg__link *l = &f->links[k];
-    if (l->simple) {
-      vn_axpy(l->nz, gw + l->first, 1, g + l->first);
-    } else {
-      real Ti[36], D[36];
-      rate_map(l, y, f->n, Ti, D);
-      component_mul_T(l, Ti, g, gw);
-      component_mul_T(l, D, g, gsigma);
-    }
-  }
+  mbg__pool_each(f->pool, INCREMENT_PULL, f->m->nbody, increment_pull, &(increment_job){f, y, g, gsigma, gw});
 }
 
 /* ---------------------------------------------------------------------- evaluation */
 
-static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
-                     mbg__tree_state *state) {
-  const real at = mbg__segment_inside(&f->segment, t);
-  mbg__dca_flow_frames(f, b, y, f->E);
+/* the frames of a large tree are set where they are read; turns are counted before that */
+static mbg__tree_state state_of(mbg__dca_flow *f, const mbg__dca_base *b, real at, const real *y, link_job *frames) {
+  mbg__tree_state state = {.t = at, .E = f->E, .w = f->w, .turns = f->turns};
+  *frames = (link_job){.f = f, .from = b->E, .E = f->E, .sigma = y};
+  if (mbg__tree_is_cut(f->tree) && f->m->nturn == 0) {
+    state.make = frame_of;
+    state.maker = frames;
+  } else {
+    mbg__dca_flow_frames(f, b, y, f->E);
+  }
   vn_copy(f->n, f->w, y + f->n);
-  *state = (mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns};
+  return state;
+}
+
+static int set_state(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
+                     mbg__tree_state *state, link_job *frames) {
+  const real at = mbg__segment_inside(&f->segment, t);
+  *state = state_of(f, b, at, y, frames);
   return mbg__dca_flow_turns(ctx, f, b, at, f->E, f->w, f->turns);
 }
 
 int mbg__dca_flow_eval(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y) {
   mbg__tree_state state;
-  const int err = set_state(ctx, f, b, t, y, &state);
+  link_job frames;
+  const int err = set_state(ctx, f, b, t, y, &state, &frames);
   f->evaluations++;
   return err < 0 ? err : mbg__dca_point_eval(ctx, f->point, &state);
 }
 
 int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y) {
   mbg__tree_state state;
-  const int err = set_state(ctx, f, b, t, y, &state);
+  link_job frames;
+  const int err = set_state(ctx, f, b, t, y, &state, &frames);
   if (err < 0) {
     return err;
   }
@@ -267,10 +292,9 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
 
 int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
                          real *values) {
-  const real at = mbg__segment_inside(&f->segment, t);
-  mbg__dca_flow_frames(f, b, y, f->E);
-  vn_copy(f->n, f->w, y + f->n);
-  mbg__tree_place(f->tree, &(mbg__tree_state){.t = at, .E = f->E, .w = f->w, .turns = f->turns});
+  link_job frames;
+  const mbg__tree_state state = state_of(f, b, mbg__segment_inside(&f->segment, t), y, &frames);
+  mbg__tree_place(f->tree, &state);
   const mbg__state bodies = mbg__tree_bodies(f->tree);
   return mbg__system_sample(ctx, f->sys, &f->sampling, &bodies, values);
 }

@@ -34,7 +34,9 @@ typedef struct {
   mbg__tree *tree;
   const mbg__link *links;
   mbg__dca_point *point;
-  int n; /* coordinates */
+  int n;      /* coordinates */
+  int ntwist; /* links whose motions do not commute ... */
+  int *twist; /* ...                                          (nbody) */
   int nused;
   const int *used;
   bool full;              /* signals need accelerations or reactions */

@@ -70,8 +70,9 @@ int mbg__dca_value_at(void *user, real t, real *values) {
   mbg_context *ctx = w->flow.ctx;
   const mbg__dca_base *base = state_at(w, t);
   int err = MBG_OK;
-  if (w->nodes.point && w->flow.sampling.level == MBG__SAMPLE_KINEMATICS && !mbg__system_watched(w->flow.sys)->on) {
+  if (w->nodes.point && w->flow.sampling.level == MBG__SAMPLE_KINEMATICS && mbg__system_sample_suffices(w->flow.sys)) {
     MBG_TRY(mbg__dca_flow_sample(ctx, &w->flow, base, t, w->yi, values));
+    mbg__system_watch_sample(w->flow.sys);
   } else {
     MBG_TRY(w->flow.full ? mbg__dca_flow_eval(ctx, &w->flow, base, t, w->yi)
                          : mbg__dca_flow_place(ctx, &w->flow, base, t, w->yi));

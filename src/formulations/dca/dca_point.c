@@ -172,7 +172,7 @@ static int eval_articulated(mbg_context *ctx, mbg__dca_point *p) {
   const double t = re(p->state.t);
   int err = MBG_OK;
   if (p->gravity_only) {
-    return mbg__dca_articulated_dynamics(ctx, p->articulated, t, p->state.E, p->state.w, p->a);
+    return mbg__dca_articulated_dynamics(ctx, p->articulated, &p->state, p->a);
   }
   MBG_TRY(place(ctx, p));
   mbg__system_residual(p->sys, p->r, NULL, NULL, NULL, NULL);
@@ -187,7 +187,9 @@ done:
 int mbg__dca_point_eval(mbg_context *ctx, mbg__dca_point *p, const mbg__tree_state *state) {
   p->state = *state;
   p->placed = p->complete = false;
-  return p->articulated ? eval_articulated(ctx, p) : eval_assembly(ctx, p);
+  const int err = p->articulated ? eval_articulated(ctx, p) : eval_assembly(ctx, p);
+  p->state.make = NULL;
+  return err;
 }
 
 /* tree and system at the state with its accelerations, after dynamics that did not need the system */

@@ -101,6 +101,9 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
     }
   }
   for (int c = 0; c < s->nc; c++) {
+    if (!poses && !mbg__any((size_t)w->flow.nused, seed + (size_t)c * (size_t)w->flow.nused)) {
+      continue;
+    }
     pull(s, c, row(ge, c, 6 * w->m->nbody), row(gw, c, w->flow.n), row(gattr, c, w->m->na));
   }
 done:

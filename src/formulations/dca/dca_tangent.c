@@ -56,13 +56,18 @@ done:
   return err;
 }
 
-/* a system, a tree and a point of its own */
+/* a system and a tree of its own, if they can be shared no more than what changes write to, and a point */
 static int make_equations(tangent *s, worker *k) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
-  MBG_TRY(mbg__system_create(k->ctx, w->m, mbg__system_design(w->flow.sys), &k->sys));
-  MBG_TRY(mbg__tree_create(k->ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
-  MBG_TRY(mbg__tree_modal_create(k->ctx, k->tree));
+  if (mbg__system_can_view(w->flow.sys)) {
+    MBG_TRY(mbg__system_create_view(k->ctx, w->flow.sys, &k->sys));
+    MBG_TRY(mbg__tree_create_view(k->ctx, k->sys, w->tree, &k->tree));
+  } else {
+    MBG_TRY(mbg__system_create(k->ctx, w->m, mbg__system_design(w->flow.sys), &k->sys));
+    MBG_TRY(mbg__tree_create(k->ctx, k->sys, mbg__start_result_of(w->start)->rank, &k->tree));
+    MBG_TRY(mbg__tree_modal_create(k->ctx, k->tree));
+  }
   MBG_TRY(mbg__dca_point_create(k->ctx, &k->arena, k->sys, k->tree, w->assembly, w->articulated, NULL, &k->point));
 done:
   return err;
