@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "identify_report.h"
 #include "identify_starts.h"
+#include "ranks.h"
 #include "search.h"
 #include "step_error.h"
 #include "text.h"
@@ -29,19 +30,28 @@ static bool is_known(const char *optimizer) {
   return yes;
 }
 
-/* starts in processes, and where their results are recorded */
+/* starts in processes, and where their results are recorded; experiments in threads and ranks */
 typedef struct {
   int jobs;
   cli_record_options record;
+  mbg_ranks ranks;
 } sharing;
 
-static int take_sharing(const cli_args *args, const mbg_identify_options *o, sharing *s) {
+static int take_sharing(const cli_args *args, mbg_identify_options *o, sharing *s) {
   s->jobs = 1;
   int status = cli_count(args, "jobs", &s->jobs);
   status = status == CLI_DONE ? cli_record_take(args, &s->record) : status;
-  return status == CLI_DONE && s->record.folder && o->starts < 2
-             ? cli_bad_input("--records records results of several starts: give --starts N")
-             : status;
+  if (status == CLI_DONE && s->record.folder && o->starts < 2) {
+    status = cli_bad_input("--records records results of several starts: give --starts N");
+  }
+  if (status == CLI_DONE && o->starts > 1 && cli_ranks_count() > 1) {
+    status = cli_bad_input("ranks share the experiments of one fit: give --records FOLDER --shard I/N, without mpirun, "
+                           "for several starts");
+  }
+  o->threads = o->starts > 1 ? 1 : s->jobs;
+  s->ranks = (mbg_ranks){.own = cli_ranks_own(), .count = cli_ranks_count(), .share = cli_ranks_share};
+  o->ranks = s->ranks.count > 1 ? &s->ranks : NULL;
+  return status;
 }
 
 static int take_options(const cli_args *args, const cli_run *r, mbg_identify_options *o) {
@@ -49,7 +59,7 @@ static int take_options(const cli_args *args, const cli_run *r, mbg_identify_opt
   o->run = &r->options;
   o->parameters = cli_value(args, "set", 0) ? r->session.parameters : NULL;
   o->bias = !cli_flag(args, "no-error-estimate");
-  o->progress = isatty(STDERR_FILENO) ? show_iteration : NULL;
+  o->progress = isatty(STDERR_FILENO) && cli_ranks_own() == 0 ? show_iteration : NULL;
   o->hessian = cli_flag(args, "hessian");
   o->optimizer = cli_value(args, "optimizer", 0);
   if (!is_known(o->optimizer)) {
@@ -108,8 +118,11 @@ static int fit(const cli_args *args, cli_session *s, const mbg_identify_options 
   if (o->progress) {
     cli_line_clear();
   }
+  if (o->ranks) {
+    cli_ranks_check(result);
+  }
   int status = cli_session_written(s, result);
-  if (status == CLI_DONE) {
+  if (status == CLI_DONE && cli_ranks_own() == 0) {
     status = put_results(args, s, id);
   }
   mbg_identify_destroy(id);
@@ -121,6 +134,7 @@ static int identify(const cli_args *args) {
   mbg_identify_options o;
   sharing how;
   cli_fits fits = {0};
+  cli_messages_off(cli_ranks_own() > 0);
   int status = cli_run_begin(&r, args, false, true);
   r.options.progress = NULL; /* no bar for each of many simulations */
   if (status == CLI_DONE) {
@@ -131,6 +145,7 @@ static int identify(const cli_args *args) {
   if (status == CLI_DONE && !fits.part) {
     status = fit(args, &r.session, &o);
   }
+  status = cli_ranks_worst(status);
   cli_identify_starts_end(&fits);
   cli_run_close(&r);
   return status;
@@ -144,7 +159,7 @@ static const cli_option options[] = {
     {"iterations", "N", false, "most iterations; default: 100"},
     {"fit-tolerance", "NUMBER", false, "relative steps at which the fit has converged; default: 1e-10"},
     CLI_OPTIONS_STARTS,
-    {"jobs", "N", false, "starts in N processes"},
+    {"jobs", "N", false, "experiments in N threads at a time, or starts in N processes"},
     CLI_OPTIONS_PARTS,
     {"homotopy", "N", false, "N fits of a model that is pulled to the data less and less, then the model itself"},
     {"gain", "NUMBER", false, "of the pull at its beginning; default: 1000"},
@@ -171,4 +186,5 @@ const cli_command cli_cmd_identify = {
     .options = options,
     .noption = (int)(sizeof(options) / sizeof(options[0])),
     .run = identify,
+    .ranks = true,
 };

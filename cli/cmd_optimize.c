@@ -162,15 +162,6 @@ static int put_results(const cli_args *args, cli_run *r, const mbg_optimize *opt
 
 /* ---------------------------------------------------------------------- the command */
 
-/* errors that other ranks do not have: they would wait for this one */
-static void end_ranks(int result) {
-  if (result == MBG_ERROR_MEMORY) {
-    cli_messages_off(false);
-    (void)cli_failed("out of memory on rank %d", cli_ranks_own());
-    cli_ranks_abort(CLI_FAILED);
-  }
-}
-
 static int find_optimum(const cli_args *args, cli_run *r, search *s) {
   mbg_context *ctx = r->session.ctx;
   mbg_optimize *opt = NULL;
@@ -191,7 +182,7 @@ static int find_optimum(const cli_args *args, cli_run *r, search *s) {
     cli_line_clear();
   }
   if (s->o.ranks) {
-    end_ranks(result);
+    cli_ranks_check(result);
   }
   if (status == CLI_DONE) {
     status = cli_session_written(&r->session, result);

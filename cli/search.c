@@ -1,7 +1,10 @@
 #include "search.h"
 
+#include "ranks.h"
 #include "results.h"
 #include "text.h"
+
+#include "mbgrad/context.h"
 
 #include <stdio.h>
 
@@ -44,4 +47,12 @@ int cli_model_write(cli_session *session, int result, char *text, const char *pa
 void cli_line_clear(void) {
   fputs("\r\033[K", stderr);
   fflush(stderr);
+}
+
+void cli_ranks_check(int result) {
+  if (result == MBG_ERROR_MEMORY) {
+    cli_messages_off(false);
+    (void)cli_failed("out of memory on rank %d", cli_ranks_own());
+    cli_ranks_abort(CLI_FAILED);
+  }
 }

@@ -23,6 +23,9 @@ int cli_restart_options(const cli_args *args, const char **restart, bool *resume
 /* --starts and --seed. */
 int cli_start_options(const cli_args *args, int *starts, unsigned *seed);
 
+/* Ends all ranks after an error that the others do not have: they would wait for this one. */
+void cli_ranks_check(int result);
+
 /* Writes the text of a model that the library handed out with `result`, and releases it. */
 int cli_model_write(cli_session *session, int result, char *text, const char *path);
 

@@ -2,6 +2,7 @@
 #ifndef MBGRAD_IDENTIFY_H
 #define MBGRAD_IDENTIFY_H
 
+#include "mbgrad/ranks.h"
 #include "mbgrad/run.h"
 
 #ifdef __cplusplus
@@ -61,6 +62,8 @@ typedef struct {
   bool hessian; /* standard errors by second derivatives, too: about two to three gradients per parameter; false */
   int place;    /* -1: fits from all starts; k: from start k alone, as one of several programs that share them */
   const struct mbg_identify_start *known; /* with a place: what the others have found (starts); NULL: nothing */
+  int threads;                            /* experiments at a time; 1. With more, the progress of runs is not told */
+  const mbg_ranks *ranks; /* referenced; a fit that one of them stops is stopped in all; NULL: one process */
 } mbg_identify_options;
 
 MBG_API void mbg_identify_options_default(mbg_identify_options *options, size_t size);

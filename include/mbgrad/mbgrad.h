@@ -16,6 +16,7 @@
 #include "mbgrad/modes.h"
 #include "mbgrad/optimize.h"
 #include "mbgrad/proof.h"
+#include "mbgrad/ranks.h"
 #include "mbgrad/records.h"
 #include "mbgrad/run.h"
 #include "mbgrad/uncertainty.h"

@@ -2,6 +2,7 @@
 #ifndef MBGRAD_OPTIMIZE_H
 #define MBGRAD_OPTIMIZE_H
 
+#include "mbgrad/ranks.h"
 #include "mbgrad/run.h"
 
 #ifdef __cplusplus
@@ -49,16 +50,6 @@ typedef struct {
   bool replayed;            /* this evaluation was read from the restart file */
   const double *parameters; /* all of the model at this point (mbg_model_parameter_count) */
 } mbg_optimize_state;
-
-/* Processes that search together, such as the ranks of MPI. Each makes the same calls with the same model and options.
-   Load cases are spread over them, results are the same in all of them, and the search goes the way of a single
-   process, to the last bit. Rank 0 reads and writes the restart file. */
-typedef struct {
-  int own, count; /* this process, of count */
-  /* Data (bytes) of rank `from` reach every rank; each of them calls it. 0, or negative: a rank is lost. */
-  int (*share)(void *user, int from, size_t bytes, void *data);
-  void *user; /* first argument of share */
-} mbg_ranks;
 
 typedef struct {
   size_t size;                /* of this structure: set by mbg_optimize_options_default */

@@ -7,13 +7,16 @@ import json
 import os
 import queue
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ._compiled import Compiled, evaluate, parse_compiled
 from ._errors import Error
-from ._native import FloatArray, Watch
+from ._native import FloatArray, IndexArray, Watch
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -73,10 +76,10 @@ def content_of(model: Model) -> Content:
 _models: dict[str, Compiled] = {}
 
 
-def _compiled(content: Content) -> Compiled:
-    """Return the model of a content; a worker makes it once."""
-    done = _models.get(content.key)
-    if done is None:
+def _compiled(content: Content | str) -> Compiled | None:
+    """Return the model of a content, or of its key; a worker makes it once. None: nothing is known of this key."""
+    done = _models.get(content if isinstance(content, str) else content.key)
+    if done is None and not isinstance(content, str):
         with tempfile.TemporaryDirectory(prefix="mbgrad-") as top:
             for name, data in content.files:
                 path = Path(top, name)
@@ -118,12 +121,125 @@ def compute_point(
     return Result(2 if True in said else 1, psi[rows], None if g is None else g[rows], None)
 
 
+class Piece(NamedTuple):
+    """Results of the points of a task, in arrays: a worker sends few objects instead of many."""
+
+    status: IndexArray  # of records
+    values: FloatArray  # NAN: failed
+    gradients: FloatArray | None
+    errors: dict[int, Error]
+    seconds: float
+
+
 def compute_points(
-    content: Content, p: FloatArray, options: dict[str, Any], rows: Sequence[int], method: int, gradient: bool
-) -> list[Result]:
-    """Simulate some points: the task of a worker."""
+    content: Content | str, p: FloatArray, options: dict[str, Any], rows: Sequence[int], method: int, gradient: bool
+) -> Piece | None:
+    """Simulate some points: the task of a worker. None: it needs the content of the model, not its key alone."""
     done = _compiled(content)
-    return [compute_point(done, row, options, rows, method, gradient) for row in p]
+    if done is None:
+        return None
+    began = time.monotonic()
+    n, shape = len(p), (len(rows), done.layout.count)
+    out = Piece(
+        np.zeros(n, dtype=np.intp),
+        np.full((n, len(rows)), np.nan),
+        np.full((n, *shape), np.nan) if gradient else None,
+        {},
+        0.0,
+    )
+    for i, row in enumerate(p):
+        result = compute_point(done, row, options, rows, method, gradient)
+        out.status[i] = result.status
+        if result.error is not None:
+            out.errors[i] = result.error
+        if result.values is not None:
+            out.values[i] = result.values
+        if result.gradients is not None and out.gradients is not None:
+            out.gradients[i] = result.gradients
+    return out._replace(seconds=time.monotonic() - began)
+
+
+def _result_of(piece: Piece, i: int) -> Result:
+    error = piece.errors.get(i)
+    if error is not None:
+        return Result(int(piece.status[i]), None, None, error)
+    return Result(int(piece.status[i]), piece.values[i], None if piece.gradients is None else piece.gradients[i], None)
+
+
+# ---------------------------------------------------------------------- tasks
+
+LONGEST, SHORTEST = 0.7, 0.03  # seconds of a task: lost when a worker dies; a task of Dask costs some milliseconds
+UNKNOWN = 32  # workers of an executor that does not say how many it has
+
+
+def _worker_count(executor: Any) -> int:
+    """Return how many tasks an executor works on at a time."""
+    if hasattr(executor, "nthreads"):  # Dask
+        threads: int = sum(executor.nthreads().values())
+        return max(1, threads)
+    for name in ("_max_workers", "num_workers"):
+        count = getattr(executor, name, None)
+        if isinstance(count, int) and count > 0:
+            return count
+    return UNKNOWN
+
+
+class Tasks:
+    """Points on their way to workers and back.
+
+    Each worker has a task and another one that waits, so that no worker waits for this program. Tasks last LONGEST
+    seconds; the first ones are single points, which tell the time of a point, and the last ones become shorter, so that
+    all workers end together. The first tasks bring the model; later ones name it, and a worker that does not know it
+    says so.
+    """
+
+    def __init__(
+        self, executor: Any, content: Content, p: FloatArray, todo: Sequence[int], rest: tuple[Any, ...]
+    ) -> None:
+        self.executor, self.content, self.p, self.todo, self.rest = executor, content, p, todo, rest
+        self.dask = hasattr(executor, "nthreads")
+        self.ended: queue.SimpleQueue[tuple[Any, Sequence[int]]] = queue.SimpleQueue()
+        self.futures: set[Any] = set()
+        self.first = 0  # point that has not been given away
+        self.seconds, self.points = 0.0, 0.0  # of the tasks that have ended, older ones with less weight
+        self.workers, self.asked = _worker_count(executor), time.monotonic()
+
+    def _size(self) -> int:
+        """Points of the next task."""
+        if self.points == 0:
+            return 1
+        rate = self.points / max(self.seconds, 1e-9)
+        share = (len(self.todo) - self.first) // (2 * self.workers)
+        return max(1, min(int(LONGEST * rate), max(int(SHORTEST * rate), share)))
+
+    def _submit(self, content: Content | str, points: Sequence[int]) -> None:
+        # Dask would compute the key of a task from its arguments
+        extra: dict[str, Any] = {"pure": False} if self.dask else {}
+        future = self.executor.submit(compute_points, content, self.p[list(points)], *self.rest, **extra)
+        self.futures.add(future)
+        future.add_done_callback(lambda f: self.ended.put((f, points)))
+
+    def fill(self) -> None:
+        """Give away points until every worker has its two tasks."""
+        if self.dask and time.monotonic() - self.asked > 2:  # a cluster may grow
+            self.workers, self.asked = _worker_count(self.executor), time.monotonic()
+        while self.first < len(self.todo) and len(self.futures) < 2 * self.workers:
+            points = self.todo[self.first : self.first + self._size()]
+            self.first += len(points)
+            self._submit(self.content if self.points == 0 else self.content.key, points)
+
+    def next(self) -> tuple[Sequence[int], Piece]:
+        """Wait for a task; others are on their way before it is returned."""
+        while True:
+            future, points = self.ended.get()
+            self.futures.discard(future)
+            piece: Piece | None = future.result()
+            if piece is not None:
+                break
+            self._submit(self.content, points)
+        self.seconds, self.points = 0.5 * self.seconds + piece.seconds, 0.5 * self.points + len(points)
+        self.fill()
+        return points, piece
 
 
 def spread(
@@ -132,21 +248,14 @@ def spread(
     """Compute points on the workers of an executor, and take each result as it comes."""
     if not hasattr(executor, "submit"):
         raise TypeError(f"executor: {type(executor).__name__} has no method submit")
-    content = content_of(model)
-    size = max(1, min(64, len(todo) // 100))  # points of a task: a task of Dask costs some 8 ms
-    pieces = [todo[i : i + size] for i in range(0, len(todo), size)]
-    ended: queue.SimpleQueue[tuple[Any, Sequence[int]]] = queue.SimpleQueue()
-    futures = []
-    for piece in pieces:
-        future = executor.submit(compute_points, content, p[list(piece)], *rest)
-        future.add_done_callback(lambda f, points=piece: ended.put((f, points)))
-        futures.append(future)
+    tasks = Tasks(executor, content_of(model), p, todo, rest)
     try:
-        for _ in futures:
-            future, piece = ended.get()
-            for i, result in zip(piece, future.result(), strict=True):
-                take(i, result)
+        tasks.fill()
+        while tasks.futures:
+            points, piece = tasks.next()
+            for k, i in enumerate(points):
+                take(i, _result_of(piece, k))
     except BaseException:
-        for future in futures:
+        for future in tasks.futures:
             future.cancel()
         raise

@@ -1,36 +1,18 @@
 /* Sparse factors of the four matrices of an ensemble. KLU chooses the pivots of each sample. Where they are the same, a
    factorization and the solutions of all samples go through KLU's columns together, in the order of klu_refactor,
-   klu_solve and klu_tsolve: each sample has the bits that KLU gives it. Samples with other pivots diverge. */
+   klu_solve and klu_tsolve: each sample has the bits that KLU gives it. Samples with other pivots diverge.
+
+   Where pivots are chosen anew, those of the last time are tried first: as long as KLU would choose each of them again
+   in every sample (klu_kernel, lpivot), its columns are the same, and the numbers are those of klu_factor. */
 #ifdef MBG_ENSEMBLE
 
-#include "math/sparse_klu.h"
+#include "math/sparse_ensemble.h"
 
 #include <string.h>
 
 enum { N = MBG__SAMPLES };
 
-/* The factors of all samples: numbers at the places of KLU's, whose indices are those of the first sample. */
-typedef struct {
-  klu_numeric *of[N]; /* NULL: none */
-  real *LU;           /* all blocks, one after the other; room[block] begins one */
-  size_t *room;       /* (nblocks + 1) */
-  real *Udiag, *Offx, *Rs;
-} factors;
-
-struct mbg__klu {
-  const mbg__csc *A;
-  mbg__klu_mode mode;
-  mbg_allocator allocator;
-  klu_common common;
-  klu_symbolic *symbolic;
-  factors frozen, fresh;
-  mbg__part growth_min;
-  factors *use;
-  bool trust;
-  double *values; /* of one sample   (entries) */
-  real *X;        /*                 (n) */
-  int *inverse;   /* row of the factors of each row    (n) */
-};
+typedef mbg__ensemble_factors factors;
 
 /* ---------------------------------------------------------------------- memory */
 
@@ -39,7 +21,7 @@ static void *take(const mbg__klu *klu, size_t count, size_t size) {
 }
 
 static void clear(mbg__klu *klu, factors *f) {
-  void *const all[] = {f->LU, f->room, f->Udiag, f->Offx, f->Rs};
+  void *const all[] = {f->LU, f->room, f->Udiag, f->Offx, f->Rs, f->diagonal, f->after};
   for (int i = 0; i < N; i++) {
     klu_free_numeric(&f->of[i], &klu->common);
   }
@@ -93,18 +75,11 @@ void mbg__klu_thaw(mbg__klu *klu) {
 
 /* ---------------------------------------------------------------------- columns of KLU */
 
-/* A column of L or U: its length, its rows, and where its numbers begin, in units of the block. */
-static size_t column(const klu_numeric *x, int block, const int *start, const int *length, int k, const int **rows) {
-  const double *at = (const double *)x->LUbx[block] + start[k];
-  *rows = (const int *)at;
-  return (size_t)start[k] + ((size_t)length[k] * sizeof(int) + sizeof(double) - 1) / sizeof(double);
-}
-
 static bool same_column(const klu_numeric *a, const klu_numeric *b, int block, const int *sa, const int *la,
                         const int *sb, const int *lb, int k) {
   const int *ra, *rb;
-  (void)column(a, block, sa, la, k, &ra);
-  (void)column(b, block, sb, lb, k, &rb);
+  (void)mbg__klu_column(a, block, sa, la, k, &ra);
+  (void)mbg__klu_column(b, block, sb, lb, k, &rb);
   return sa[k] == sb[k] && la[k] == lb[k] && memcmp(ra, rb, (size_t)la[k] * sizeof(int)) == 0;
 }
 
@@ -139,6 +114,47 @@ static int singular(int *where, int column) {
   return MBG_ERROR_SINGULAR;
 }
 
+/* In one block, as klu_kernel: rows by their place in KLU's order before pivots are chosen (P: the row of each column,
+   place: the column at which each row becomes the pivot). A row that has lost its column to another one takes the
+   column of that one. own: the column whose diagonal each row is. */
+static void block_diagonals(int nk, const int *P, const int *place, int *row, int *own, int *diagonal) {
+  for (int k = 0; k < nk; k++) {
+    row[k] = own[k] = k;
+  }
+  for (int k = 0; k < nk; k++) {
+    const int d = row[k];
+    diagonal[k] = place[d];
+    if (P[k] != d && place[d] > k) {
+      row[own[P[k]]] = d;
+      own[d] = own[P[k]];
+    }
+    row[k] = P[k];
+  }
+}
+
+/* the diagonals at which KLU has looked, by the rows of the factors */
+static bool find_diagonals(mbg__klu *klu, factors *f) {
+  const klu_symbolic *s = klu->symbolic;
+  const int n = s->n;
+  f->diagonal = (int *)take(klu, (size_t)n, sizeof(int));
+  int *all = (int *)take(klu, 4 * (size_t)n, sizeof(int)), *before = all, *P = all + n, *place = P + n,
+      *row = place + n;
+  int *own = klu->inverse;
+  for (int k = 0; f->diagonal && all && k < n; k++) {
+    before[s->P[k]] = k;
+  }
+  for (int i = 0; f->diagonal && all && i < s->nblocks; i++) {
+    const int k1 = s->R[i], nk = s->R[i + 1] - k1;
+    for (int k = 0; k < nk; k++) {
+      P[k] = before[f->of[0]->Pnum[k + k1]] - k1;
+      place[P[k]] = k;
+    }
+    block_diagonals(nk, P, place, row, own, f->diagonal + k1);
+  }
+  klu->allocator.release(klu->allocator.user, all);
+  return f->diagonal && all;
+}
+
 static bool take_room(mbg__klu *klu, factors *f) {
   const klu_numeric *x = f->of[0];
   const int blocks = klu->symbolic->nblocks, n = klu->symbolic->n;
@@ -154,10 +170,11 @@ static bool take_room(mbg__klu *klu, factors *f) {
   f->Udiag = (real *)take(klu, (size_t)n, sizeof(real));
   f->Offx = (real *)take(klu, (size_t)x->nzoff, sizeof(real));
   f->Rs = (real *)take(klu, (size_t)n, sizeof(real));
+  f->after = (bool *)take(klu, f->room[blocks], sizeof(bool));
   if (f->LU) {
     memset((void *)f->LU, 0, f->room[blocks] * sizeof(real));
   }
-  return f->LU && f->Udiag && f->Offx && f->Rs;
+  return f->LU && f->Udiag && f->Offx && f->Rs && f->after && find_diagonals(klu, f);
 }
 
 /* numbers of one sample into its lane */
@@ -178,6 +195,13 @@ static void take_numbers(const mbg__klu *klu, factors *f, int lane) {
   }
 }
 
+/* numbers of L that are 1: there were as large ones as the pivot; L is at most 1 where the pivot is the largest */
+static void find_equals(const mbg__klu *klu, factors *f) {
+  for (size_t k = 0; k < f->room[klu->symbolic->nblocks]; k++) {
+    f->after[k] = r_some(fabs(re(f->LU[k])) == 1);
+  }
+}
+
 /* factors of each sample with pivots chosen from its values */
 static int factor_anew(mbg__klu *klu, factors *f, int *where) {
   const mbg__csc *A = klu->A;
@@ -189,9 +213,11 @@ static int factor_anew(mbg__klu *klu, factors *f, int *where) {
     f->of[lane] = klu_factor(A->colptr, A->rowind, klu->values, klu->symbolic, &klu->common);
     if (klu->common.status == KLU_SINGULAR) {
       mbg__diverge(); /* the others may be regular */
+      clear(klu, f);
       return singular(where, -1);
     }
     if (!f->of[lane]) {
+      clear(klu, f);
       return MBG_ERROR_MEMORY;
     }
     if (lane > 0 && !same_pivots(klu, f->of[0], f->of[lane])) {
@@ -199,11 +225,13 @@ static int factor_anew(mbg__klu *klu, factors *f, int *where) {
     }
   }
   if (!take_room(klu, f)) {
+    clear(klu, f);
     return MBG_ERROR_MEMORY;
   }
   for (int lane = 0; lane < N && !mbg__diverged; lane++) {
     take_numbers(klu, f, lane);
   }
+  find_equals(klu, f);
   return MBG_OK;
 }
 
@@ -223,8 +251,26 @@ static void scale_rows(mbg__klu *klu, real *Rs) {
   }
 }
 
-/* columns of a block with more than one, into the numbers of L and U; false: a pivot is zero */
-static bool refactor_block(mbg__klu *klu, factors *f, int i, int *off) {
+/* Would KLU choose this pivot (column k, entries of X below it) in every sample? The diagonal if it is large enough,
+   else the first of the largest. */
+static bool chooses(const mbg__klu *klu, const real *X, int k, int diagonal, int n, const int *below,
+                    const bool *after) {
+  const mbg__part pivot = fabs(re(X[k]));
+  mbg__part most = pivot;
+  bool first = true;
+  for (int p = 0; p < n; p++) {
+    const mbg__part x = fabs(re(X[below[p]]));
+    most = r_where_part(x > most, x, most);
+    first = first && r_every(after[p] ? x <= pivot : x < pivot);
+  }
+  if (diagonal == k) {
+    return r_every(pivot >= klu->common.tol * most);
+  }
+  return first && (diagonal < k || r_every(fabs(re(X[diagonal])) < klu->common.tol * pivot));
+}
+
+/* columns of a block with more than one, into the numbers of L and U; false: a pivot is zero, or not KLU's choice */
+static bool refactor_block(mbg__klu *klu, factors *f, bool choose, int i, int *off) {
   const mbg__csc *A = klu->A;
   const klu_numeric *x = f->of[0];
   const int k1 = klu->symbolic->R[i], nk = klu->symbolic->R[i + 1] - k1, *const Q = klu->symbolic->Q;
@@ -236,16 +282,20 @@ static bool refactor_block(mbg__klu *klu, factors *f, int i, int *off) {
       const real a = A->val[p] / f->Rs[A->rowind[p]];
       *(row < 0 && *off < x->nzoff ? &f->Offx[(*off)++] : &X[row]) = a;
     }
-    real *U = LU + column(x, i, Uip, Ulen, k, &rows);
+    real *U = LU + mbg__klu_column(x, i, Uip, Ulen, k, &rows);
     for (int q = 0; q < Ulen[k]; q++) {
       const int j = rows[q];
       const real u = X[j];
       X[j] = 0;
       U[q] = u;
-      const real *L = LU + column(x, i, Lip, Llen, j, &below);
+      const real *L = LU + mbg__klu_column(x, i, Lip, Llen, j, &below);
       for (int p = 0; p < Llen[j]; p++) {
         X[below[p]] -= L[p] * u;
       }
+    }
+    real *L = LU + mbg__klu_column(x, i, Lip, Llen, k, &below);
+    if (choose && !chooses(klu, X, k, f->diagonal[k + k1], Llen[k], below, f->after + (L - f->LU))) {
+      return false;
     }
     const real pivot = X[k];
     X[k] = 0;
@@ -253,7 +303,6 @@ static bool refactor_block(mbg__klu *klu, factors *f, int i, int *off) {
       return false;
     }
     f->Udiag[k + k1] = pivot;
-    real *L = LU + column(x, i, Lip, Llen, k, &below);
     for (int p = 0; p < Llen[k]; p++) {
       L[p] = X[below[p]] / pivot;
       X[below[p]] = 0;
@@ -275,9 +324,9 @@ static bool refactor_one(mbg__klu *klu, factors *f, int k1, int *off) {
   return true;
 }
 
-/* klu_refactor: new values into the frozen factors; false: a pivot is zero */
-static bool refactor(mbg__klu *klu) {
-  factors *f = &klu->frozen;
+/* klu_refactor: new values into the factors; false: a pivot is zero. choose: klu_factor, as long as it chooses the same
+   pivots in every sample; false: it does not. */
+static bool refactor(mbg__klu *klu, factors *f, bool choose) {
   const klu_symbolic *s = klu->symbolic;
   int off = 0;
   bool good = true;
@@ -287,7 +336,7 @@ static bool refactor(mbg__klu *klu) {
   }
   scale_rows(klu, f->Rs);
   for (int i = 0; good && i < s->nblocks; i++) {
-    good = s->R[i + 1] - s->R[i] == 1 ? refactor_one(klu, f, s->R[i], &off) : refactor_block(klu, f, i, &off);
+    good = s->R[i + 1] - s->R[i] == 1 ? refactor_one(klu, f, s->R[i], &off) : refactor_block(klu, f, choose, i, &off);
   }
   for (int k = 0; k < s->n; k++) {
     klu->X[k] = f->Rs[f->of[0]->Pnum[k]];
@@ -314,7 +363,7 @@ static mbg__part rgrowth(mbg__klu *klu) {
         const mbg__part a = row < k1 ? mbg__part(0.0) : fabs(re(A->val[p] / f->Rs[row]));
         most_a = r_where_part(a > most_a, a, most_a);
       }
-      const real *U = f->LU + f->room[i] + column(x, i, x->Uip + k1, x->Ulen + k1, k, &rows);
+      const real *U = f->LU + f->room[i] + mbg__klu_column(x, i, x->Uip + k1, x->Ulen + k1, k, &rows);
       for (int q = 0; q <= x->Ulen[k1 + k]; q++) {
         const mbg__part u = fabs(re(q < x->Ulen[k1 + k] ? U[q] : f->Udiag[k1 + k]));
         most_u = r_where_part(u > most_u, u, most_u);
@@ -329,7 +378,7 @@ static mbg__part rgrowth(mbg__klu *klu) {
 static int freeze(mbg__klu *klu, int *where) {
   const int err = factor_anew(klu, &klu->frozen, where);
   if (err == MBG_OK && !mbg__diverged) {
-    klu->growth_min = refactor(klu) ? rgrowth(klu) / MBG__KLU_GROWTH_MAX : mbg__part(0.0);
+    klu->growth_min = refactor(klu, &klu->frozen, false) ? rgrowth(klu) / MBG__KLU_GROWTH_MAX : mbg__part(0.0);
   }
   return err;
 }
@@ -350,11 +399,14 @@ int mbg__klu_factor(mbg__klu *klu, int *where) {
   if (mbg__diverged) {
     return singular(where, -1);
   }
-  if (klu->frozen.of[0] && refactor(klu) && (klu->trust || rgrowth(klu) > klu->growth_min)) {
+  if (klu->frozen.of[0] && refactor(klu, &klu->frozen, false) && (klu->trust || rgrowth(klu) > klu->growth_min)) {
     klu->use = &klu->frozen;
     return mbg__diverged ? singular(where, -1) : MBG_OK;
   }
-  MBG_TRY(factor_anew(klu, &klu->fresh, where));
+  /* most often the pivots are those of the last time */
+  if (!klu->fresh.of[0] || !refactor(klu, &klu->fresh, true)) {
+    MBG_TRY(factor_anew(klu, &klu->fresh, where));
+  }
   klu->use = &klu->fresh;
   if (mbg__diverged) {
     err = singular(where, -1);
@@ -412,131 +464,7 @@ void mbg__klu_recall(mbg__klu *klu, const void *kept) {
   klu->use = &klu->frozen;
 }
 
-/* ---------------------------------------------------------------------- solutions */
-
-static void solve_block(const factors *f, int i, int k1, int nk, real *X) {
-  const klu_numeric *x = f->of[0];
-  const int *rows;
-  for (int k = 0; k < nk; k++) {
-    const real *L = f->LU + f->room[i] + column(x, i, x->Lip + k1, x->Llen + k1, k, &rows), x0 = X[k];
-    for (int p = 0; p < x->Llen[k1 + k]; p++) {
-      X[rows[p]] -= L[p] * x0;
-    }
-  }
-  for (int k = nk - 1; k >= 0; k--) {
-    const real *U = f->LU + f->room[i] + column(x, i, x->Uip + k1, x->Ulen + k1, k, &rows);
-    const real x0 = X[k] = X[k] / f->Udiag[k1 + k];
-    for (int p = 0; p < x->Ulen[k1 + k]; p++) {
-      X[rows[p]] -= U[p] * x0;
-    }
-  }
-}
-
-/* klu_solve */
-static void solve(mbg__klu *klu, real *B) {
-  const factors *f = klu->use;
-  const klu_numeric *x = f->of[0];
-  const klu_symbolic *s = klu->symbolic;
-  real *X = klu->X;
-  for (int k = 0; k < s->n; k++) {
-    X[k] = B[x->Pnum[k]] / f->Rs[k];
-  }
-  for (int i = s->nblocks - 1; i >= 0; i--) {
-    const int k1 = s->R[i], k2 = s->R[i + 1];
-    if (k2 - k1 == 1) {
-      X[k1] = X[k1] / f->Udiag[k1];
-    } else {
-      solve_block(f, i, k1, k2 - k1, X + k1);
-    }
-    for (int k = k1; i > 0 && k < k2; k++) {
-      for (int p = x->Offp[k]; p < x->Offp[k + 1]; p++) {
-        X[x->Offi[p]] -= f->Offx[p] * X[k];
-      }
-    }
-  }
-  for (int k = 0; k < s->n; k++) {
-    B[s->Q[k]] = X[k];
-  }
-}
-
-static void solve_block_T(const factors *f, int i, int k1, int nk, real *X) {
-  const klu_numeric *x = f->of[0];
-  const int *rows;
-  for (int k = 0; k < nk; k++) {
-    const real *U = f->LU + f->room[i] + column(x, i, x->Uip + k1, x->Ulen + k1, k, &rows);
-    real x0 = X[k];
-    for (int p = 0; p < x->Ulen[k1 + k]; p++) {
-      x0 -= U[p] * X[rows[p]];
-    }
-    X[k] = x0 / f->Udiag[k1 + k];
-  }
-  for (int k = nk - 1; k >= 0; k--) {
-    const real *L = f->LU + f->room[i] + column(x, i, x->Lip + k1, x->Llen + k1, k, &rows);
-    real x0 = X[k];
-    for (int p = 0; p < x->Llen[k1 + k]; p++) {
-      x0 -= L[p] * X[rows[p]];
-    }
-    X[k] = x0;
-  }
-}
-
-/* klu_tsolve */
-static void solve_T(mbg__klu *klu, real *B) {
-  const factors *f = klu->use;
-  const klu_numeric *x = f->of[0];
-  const klu_symbolic *s = klu->symbolic;
-  real *X = klu->X;
-  for (int k = 0; k < s->n; k++) {
-    X[k] = B[s->Q[k]];
-  }
-  for (int i = 0; i < s->nblocks; i++) {
-    const int k1 = s->R[i], k2 = s->R[i + 1];
-    for (int k = k1; i > 0 && k < k2; k++) {
-      real x0 = X[k];
-      for (int p = x->Offp[k]; p < x->Offp[k + 1]; p++) {
-        x0 -= f->Offx[p] * X[x->Offi[p]];
-      }
-      X[k] = x0;
-    }
-    if (k2 - k1 == 1) {
-      X[k1] = X[k1] / f->Udiag[k1];
-    } else {
-      solve_block_T(f, i, k1, k2 - k1, X + k1);
-    }
-  }
-  for (int k = 0; k < s->n; k++) {
-    B[x->Pnum[k]] = X[k] / f->Rs[k];
-  }
-}
-
-void mbg__klu_solve(mbg__klu *klu, real *B, int nrhs) {
-  for (int r = 0; klu->use && r < nrhs; r++, B += klu->A->ncol) {
-    solve(klu, B);
-  }
-}
-
-void mbg__klu_solve_T(mbg__klu *klu, real *B, int nrhs) {
-  for (int r = 0; klu->use && r < nrhs; r++, B += klu->A->ncol) {
-    solve_T(klu, B);
-  }
-}
-
 void mbg__klu_trust(mbg__klu *klu, bool trust) { klu->trust = trust; }
-
-/* klu_rcond */
-mbg__part mbg__klu_ratio(mbg__klu *klu) {
-  if (!klu->use) {
-    return klu->symbolic ? 0.0 : 1.0;
-  }
-  mbg__part least = fabs(re(klu->use->Udiag[0])), most = least, zero = 1;
-  for (int k = 0; k < klu->symbolic->n; k++) {
-    const mbg__part u = fabs(re(klu->use->Udiag[k]));
-    least = r_where_part(u < least, u, least);
-    most = r_where_part(u > most, u, most);
-    zero = r_where_part(u > 0, zero, mbg__part(0.0));
-  }
-  return r_where_part(zero == 0, mbg__part(0.0), least / most);
-}
 
 #else
 

@@ -15,7 +15,8 @@ static const mbg_identify_options defaults = {.optimizer = "lm",
                                               .seed = 1,
                                               .gain = 1000,
                                               .bias = true,
-                                              .place = -1};
+                                              .place = -1,
+                                              .threads = 1};
 
 void mbg_identify_options_default(mbg_identify_options *options, size_t size) {
   mbg__options_default(options, size, &defaults, sizeof(defaults));
@@ -40,12 +41,15 @@ static int open_run(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
   int err = MBG_OK;
   mbg_run_options o = id->run_options;
   o.interrupt = interrupt;
-  o.progress = progress;
+  o.progress = id->o.threads > 1 ? NULL : progress;
   o.user = id;
   o.refine = id->refine;
-  MBG_TRY(mbg_run_create(ctx, e->model, &o, &e->run));
   e->p = MBG_TAKE(&id->arena, double, id->np);
+  e->by_p = MBG_TAKE(&id->arena, double, id->np);
+  e->product = MBG_TAKE(&id->arena, double, id->n);
   MBG_TRY(mbg__arena_check(ctx, &id->arena));
+  MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &e->ctx));
+  MBG_TRY(mbg_run_create(ctx, e->model, &o, &e->run));
 done:
   return err;
 }
@@ -149,26 +153,39 @@ done:
 
 /* ---------------------------------------------------------------------- channels */
 
-/* samples and data of the channels; the grid is known after the first simulation */
-static int make_channel(mbg_context *ctx, mbg_identify *id, int experiment, int criterion) {
-  const mbg__experiment *e = &id->experiment[experiment];
-  const mbg__criterion *k = &e->model->criteria[criterion];
-  const mbg__criteria *criteria = mbg__run_criteria_of(e->run);
-  mbg__channel *c = &id->channel[id->nchannel++];
-  const int n = mbg__criteria_samples(criteria, criterion);
-  *c = (mbg__channel){.experiment = experiment, .criterion = criterion, .row = id->m, .spacing = INFINITY};
+/* the channels of every experiment; their samples are known after the first simulation */
+static int list_channels(mbg_context *ctx, mbg_identify *id) {
+  int err = MBG_OK, total = 0;
+  for (int k = 0; k < id->nexperiment; k++) {
+    total += count_fits(id->experiment[k].model);
+  }
+  id->channel = MBG_TAKE(&id->arena, mbg__channel, total);
+  MBG_TRY(mbg__arena_check(ctx, &id->arena));
+  for (int k = 0; k < id->nexperiment; k++) {
+    mbg__experiment *e = &id->experiment[k];
+    e->channel = id->nchannel;
+    for (int c = 0; c < e->model->ncriterion; c++) {
+      if (e->model->criteria[c].fit) {
+        id->channel[id->nchannel++] = (mbg__channel){.experiment = k, .criterion = c, .spacing = INFINITY};
+      }
+    }
+    e->nchannel = id->nchannel - e->channel;
+  }
+done:
+  return err;
+}
+
+static int make_channel(mbg_context *ctx, mbg_identify *id, mbg__channel *c) {
+  const mbg__experiment *e = &id->experiment[c->experiment];
+  const mbg__criterion *k = &e->model->criteria[c->criterion];
+  const int n = c->shown.samples;
+  c->row = id->m;
   c->time = MBG_TAKE(&id->arena, double, 3 * (size_t)n);
   if (!c->time) {
     return mbg__fail_memory(ctx);
   }
   c->data = c->time + n;
   c->model = c->time + 2 * n;
-  for (int i = 0; i < n; i++) {
-    const mbg__criteria_sample s = mbg__criteria_sample_at(criteria, criterion, i);
-    c->time[i] = s.time;
-    c->data[i] = s.value;
-    c->spacing = i > 0 ? fmin(c->spacing, c->time[i] - c->time[i - 1]) : c->spacing;
-  }
   c->shown = (mbg_identify_channel){.run = mbg_model_active_run(e->model),
                                     .criterion = k->name,
                                     .samples = n,
@@ -184,44 +201,21 @@ static int make_channel(mbg_context *ctx, mbg_identify *id, int experiment, int 
 }
 
 static int make_channels(mbg_context *ctx, mbg_identify *id) {
-  int err = MBG_OK, total = 0;
-  for (int k = 0; k < id->nexperiment; k++) {
-    total += count_fits(id->experiment[k].model);
-  }
-  id->channel = MBG_TAKE(&id->arena, mbg__channel, total);
-  MBG_TRY(mbg__arena_check(ctx, &id->arena));
+  int err = MBG_OK;
   id->summary.sigma_known = true;
-  for (int k = 0; k < id->nexperiment; k++) {
-    mbg__experiment *e = &id->experiment[k];
-    e->channel = id->nchannel;
-    for (int c = 0; c < e->model->ncriterion; c++) {
-      if (e->model->criteria[c].fit) {
-        MBG_TRY(make_channel(ctx, id, k, c));
-      }
+  for (int k = 0; k < id->nchannel; k++) {
+    MBG_TRY(make_channel(ctx, id, &id->channel[k]));
+  }
+  MBG_TRY(mbg__identify_samples(ctx, id));
+  for (int k = 0; k < id->nchannel; k++) {
+    mbg__channel *c = &id->channel[k];
+    for (int i = 1; i < c->shown.samples; i++) {
+      c->spacing = fmin(c->spacing, c->time[i] - c->time[i - 1]);
     }
-    e->nchannel = id->nchannel - e->channel;
   }
   if (id->m < id->n) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "there are %d samples for %d parameters; there must be at least as many",
                     id->m, id->n);
-  }
-done:
-  return err;
-}
-
-/* The first simulation of each run decides which redundant rows are dropped, and its steps: it is always the one at the
-   start, so that what follows does not depend on where an identification was resumed. */
-static int first_simulations(mbg_context *ctx, mbg_identify *id) {
-  int err = MBG_OK;
-  for (int k = 0; k < id->nexperiment; k++) {
-    mbg__experiment *e = &id->experiment[k];
-    mbg__case_parameters(e->model, id->p0, e->p);
-    MBG_TRY(mbg_run_set_parameters(ctx, e->run, e->p));
-    MBG_TRY(mbg_run_simulate(ctx, e->run));
-    if (mbg_run_partial(e->run)) {
-      err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "interrupted during the first simulation; there is no result");
-      goto done;
-    }
   }
 done:
   return err;
@@ -259,6 +253,9 @@ static int check_options(mbg_context *ctx, const mbg_identify_options *o) {
     return mbg__fail(ctx, MBG_ERROR_INPUT, "identify: place %d: there are starts 0 to %d; -1: all", o->place,
                      o->starts - 1);
   }
+  if (o->threads < 1) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "identify: threads %d: at least 1", o->threads);
+  }
   return o->resume && !o->restart ? mbg__fail(ctx, MBG_ERROR_INPUT, "identify: resume needs the restart file") : MBG_OK;
 }
 
@@ -282,7 +279,9 @@ static int create(mbg_context *ctx, mbg_identify *id) {
   for (int k = 0; k < id->nexperiment; k++) {
     MBG_TRY(open_run(ctx, id, &id->experiment[k]));
   }
-  MBG_TRY(first_simulations(ctx, id));
+  MBG_TRY(list_channels(ctx, id));
+  MBG_TRY(mbg__identify_make_work(ctx, id));
+  MBG_TRY(mbg__identify_first(ctx, id));
   MBG_TRY(make_channels(ctx, id));
   MBG_TRY(take_results(ctx, id));
   id->summary.model = id->models[0];
@@ -329,10 +328,11 @@ void mbg_identify_destroy(mbg_identify *id) {
     return;
   }
   const mbg_allocator allocator = id->arena.allocator;
-  mbg__record_close(id->record);
+  mbg__work_close_record(&id->work);
   for (int k = 0; k < id->nexperiment; k++) {
     mbg_hessian_destroy(id->experiment[k].second);
     mbg_run_destroy(id->experiment[k].run);
+    mbg_context_destroy(id->experiment[k].ctx);
     mbg_model_destroy(id->experiment[k].own);
   }
   mbg__arena_destroy(&id->arena);

@@ -9,18 +9,31 @@
 #include "mbgrad/identify.h"
 #include "model/model.h"
 #include "optimizers/least_squares.h"
-#include "problems/record.h"
+#include "problems/case_work.h"
 #include "problems/warnings.h"
 
-/* One run of the model with the data that were measured in it. */
+/* One run of the model with the data that were measured in it, and a context of its own for its thread. */
 typedef struct {
+  mbg_context *ctx;
   const mbg_model *model;
   mbg_model *own; /* the model, when it was made here */
   mbg_run *run;
   int channel, nchannel; /* its channels */
   double *p;             /* parameters of its last simulation (np) */
   mbg_hessian *second;   /* NULL: not asked for yet */
+  int status;
+  double step;     /* of its run */
+  double mass;     /* of all bodies */
+  uint64_t events; /* sequence of events of its last simulation */
+  double *by_p;    /* gradient of its part of the cost   (np) */
+  double *product; /* its part of the Hessian by x times a direction   (n) */
 } mbg__experiment;
+
+/* What is done with every experiment, and which of its results other ranks get (NULL: none). */
+typedef struct {
+  int (*evaluate)(mbg_context *ctx, mbg_identify *id, mbg__experiment *e);
+  void (*results)(mbg_identify *id, mbg__experiment *e, mbg__parcel *p);
+} mbg__fit_stage;
 
 /* One least-squares criterion of an experiment: consecutive rows of r. */
 typedef struct {
@@ -42,6 +55,7 @@ struct mbg_identify {
   int ntracked;                  /* channels with a tracking force */
   int nexperiment;
   mbg__experiment *experiment;
+  mbg__case_work work;      /* of them; the restart file */
   const mbg_model **models; /* of the experiments                                 (nexperiment) */
   int nchannel;
   mbg__channel *channel;
@@ -53,13 +67,13 @@ struct mbg_identify {
   double *p0;                          /* values of all parameters at the start             (np) */
   double *x, *lower, *upper, *typical; /* unknowns: the best so far, bounds, size           (n) */
   double *at;                          /* unknowns of the last simulation                   (n) */
+  const double *along;                 /* direction of a product                            (n) */
   bool simulated;                      /* ... which can be used */
   double *counted;                     /* unknowns of the last simulation that counts       (n) */
   bool stands;                         /* ... which did not fail */
   double *r;                           /* residuals of the last simulation                  (m) */
   mbg__qr qr;                          /* of the Jacobian                                   (m x n) */
   double *T, *q;                       /* linearization at x (least_squares.h)              (n x n, n) */
-  mbg__record *record;                 /* NULL: none */
   int changes;                         /* searches that ended with other events than they began with */
 
   mbg_identify_summary summary;
@@ -75,6 +89,24 @@ struct mbg_identify {
 /* As mbg_identify_create, with steps divided by `refine` and models that track their data (NULL: they do not). */
 int mbg__identify_create(mbg_context *ctx, const mbg_model *model, const mbg_identify_options *options, double refine,
                          const mbg__tracking *tracking, mbg_identify **out);
+
+/* ---------------------------------------------------------------------- identify_work.c: experiments in threads and
+   ranks */
+
+/* Threads and ranks of the experiments, whose runs are open. */
+int mbg__identify_make_work(mbg_context *ctx, mbg_identify *id);
+/* Every experiment; the first status that is not good, as mbg__work_evaluate. */
+int mbg__identify_evaluate_all(mbg_context *ctx, mbg_identify *id, const mbg__fit_stage *stage);
+/* First simulations, which decide steps, redundant rows and the samples of the channels. */
+int mbg__identify_first(mbg_context *ctx, mbg_identify *id);
+/* Times and data of the samples into the channels. */
+int mbg__identify_samples(mbg_context *ctx, mbg_identify *id);
+/* The sequence of events of all experiments at x; 0 without events, or where it cannot be simulated. */
+int mbg__identify_sequence(mbg_context *ctx, mbg_identify *id, const double *x, uint64_t *sum);
+/* Notes about the events at the end. */
+int mbg__identify_note_events(mbg_context *ctx, mbg_identify *id);
+/* The mass of all bodies into each experiment. */
+int mbg__identify_masses(mbg_context *ctx, mbg_identify *id);
 
 /* ---------------------------------------------------------------------- identify_fit.c: residuals and their
    derivatives */

@@ -45,16 +45,17 @@ static void fill_residuals(mbg_identify *id, const mbg__experiment *e) {
   }
 }
 
-static int simulate_one(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x) {
+static int simulate_one(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
   int err = MBG_OK;
   const int mark = mbg__message_mark(ctx);
-  fill_parameters(id, e, x);
+  fill_parameters(id, e, id->at);
   MBG_TRY(mbg_run_set_parameters(ctx, e->run, e->p));
   MBG_TRY(mbg_run_simulate(ctx, e->run));
   if (mbg_run_partial(e->run)) {
     mbg__message_rewind(ctx, mark); /* about samples that a part of the run does not reach */
     return MBG_ERROR_INTERRUPTED;
   }
+  fill_residuals(id, e);
 done:
   return err;
 }
@@ -70,23 +71,40 @@ void mbg__identify_count(mbg_identify *id, const double *x, bool failed) {
   memcpy(id->counted, x, bytes);
 }
 
+/* rows of an experiment: its channels follow each other */
+static size_t rows_of(const mbg_identify *id, const mbg__experiment *e, size_t *first) {
+  size_t n = 0;
+  *first = (size_t)id->channel[e->channel].row;
+  for (int k = e->channel; k < e->channel + e->nchannel; k++) {
+    n += (size_t)id->channel[k].shown.samples;
+  }
+  return n;
+}
+
+static void residuals(mbg_identify *id, mbg__experiment *e, mbg__parcel *p) {
+  size_t first;
+  const size_t n = rows_of(id, e, &first);
+  mbg__parcel_numbers(p, n, id->r + first);
+  for (int k = e->channel; k < e->channel + e->nchannel; k++) {
+    mbg__parcel_numbers(p, (size_t)id->channel[k].shown.samples, id->channel[k].model);
+  }
+}
+
 int mbg__identify_simulate(mbg_context *ctx, mbg_identify *id, const double *x) {
+  static const mbg__fit_stage simulation = {simulate_one, residuals};
   if (id->simulated && !memcmp(id->at, x, (size_t)id->n * sizeof(double))) {
     return MBG_OK;
   }
   id->simulated = false;
   memcpy(id->at, x, (size_t)id->n * sizeof(double));
-  for (int k = 0; k < id->nexperiment; k++) {
-    const int status = simulate_one(ctx, id, &id->experiment[k], x);
-    if (status < 0) {
-      mbg__identify_count(id, x, mbg__curable(status));
-      return mbg__curable(status) ? 1 : status;
-    }
-    fill_residuals(id, &id->experiment[k]);
+  int status;
+  const int err = mbg__work_evaluate(ctx, &id->work, &simulation, true, &status);
+  if (err < 0) {
+    return err;
   }
-  id->simulated = true;
-  mbg__identify_count(id, x, false);
-  return MBG_OK;
+  id->simulated = status == MBG_OK;
+  mbg__identify_count(id, x, mbg__curable(status));
+  return mbg__curable(status) ? 1 : status;
 }
 
 /* ---------------------------------------------------------------------- direct */
@@ -95,7 +113,6 @@ typedef struct {
   mbg_identify *id;
   const mbg__experiment *e;
   const mbg__criteria *criteria;
-  const double *x;
   int *next; /* of each channel: the first sample that a node may still touch */
 } sampling;
 
@@ -107,7 +124,7 @@ static void add_row(const sampling *s, const mbg__channel *c, int sample, double
   for (int j = 0; j < id->n; j++) {
     const int p = id->parameter[j].index;
     if (!mbg_model_parameter_is_set(s->e->model, p)) {
-      J[(size_t)j * (size_t)id->m] += coefficient * chain(id, j, s->x[j]) * own[p];
+      J[(size_t)j * (size_t)id->m] += coefficient * chain(id, j, id->at[j]) * own[p];
     }
   }
 }
@@ -133,24 +150,31 @@ static int sample_node(void *user, int node, const double *dy) {
   return MBG_OK;
 }
 
-static int jacobian_of(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x) {
-  sampling s = {.id = id, .e = e, .criteria = mbg__run_criteria_of(e->run), .x = x};
+static int jacobian_of(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
+  sampling s = {.id = id, .e = e, .criteria = mbg__run_criteria_of(e->run)};
   s.next = mbg__alloc_zero(ctx, (size_t)e->nchannel + 1, sizeof(int));
   const int err = s.next ? mbg_run_history(ctx, e->run, sample_node, &s) : mbg__fail_memory(ctx);
   mbg__free(ctx, s.next);
   return err;
 }
 
+static void rows(mbg_identify *id, mbg__experiment *e, mbg__parcel *p) {
+  size_t first;
+  const size_t n = rows_of(id, e, &first);
+  for (int j = 0; j < id->n; j++) {
+    mbg__parcel_numbers(p, n, id->qr.A + first + (size_t)j * (size_t)id->m);
+  }
+}
+
 int mbg__identify_jacobian(mbg_context *ctx, mbg_identify *id, const double *x) {
+  static const mbg__fit_stage differentiation = {jacobian_of, rows};
   int err = MBG_OK;
   MBG_TRY(mbg__identify_simulate(ctx, id, x));
   if (err > 0) {
     return MBG_ERROR_CONVERGENCE;
   }
   memset(id->qr.A, 0, (size_t)id->m * (size_t)id->n * sizeof(double));
-  for (int k = 0; k < id->nexperiment; k++) {
-    MBG_TRY(jacobian_of(ctx, id, &id->experiment[k], x));
-  }
+  MBG_TRY(mbg__identify_evaluate_all(ctx, id, &differentiation));
 done:
   return err;
 }
@@ -186,35 +210,40 @@ done:
 
 /* ---------------------------------------------------------------------- adjoint */
 
-static int adjoint_of(mbg_context *ctx, mbg_identify *id, const mbg__experiment *e, const double *x, double *gradient) {
+static int adjoint_of(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
   const int nc = mbg_model_criterion_count(e->model);
   double *weight = mbg__alloc_zero(ctx, (size_t)nc + 1, sizeof(double));
-  double *g = mbg__alloc_zero(ctx, (size_t)id->np, sizeof(double));
-  int err = weight && g ? MBG_OK : mbg__fail_memory(ctx);
+  int err = weight ? MBG_OK : mbg__fail_memory(ctx);
   for (int k = e->channel; err == MBG_OK && k < e->channel + e->nchannel; k++) {
     weight[id->channel[k].criterion] = 1;
   }
   if (err == MBG_OK) {
-    err = mbg_run_gradient_sum(ctx, e->run, MBG_METHOD_ADJOINT, weight, g);
-  }
-  for (int j = 0; err == MBG_OK && j < id->n; j++) {
-    const int p = id->parameter[j].index;
-    gradient[j] += mbg_model_parameter_is_set(e->model, p) ? 0 : chain(id, j, x[j]) * g[p];
+    memset(e->by_p, 0, (size_t)id->np * sizeof(double));
+    err = mbg_run_gradient_sum(ctx, e->run, MBG_METHOD_ADJOINT, weight, e->by_p);
   }
   mbg__free(ctx, weight);
-  mbg__free(ctx, g);
   return err;
 }
 
+static void gradient_of(mbg_identify *id, mbg__experiment *e, mbg__parcel *p) {
+  mbg__parcel_numbers(p, (size_t)id->np, e->by_p);
+}
+
 int mbg__identify_adjoint(mbg_context *ctx, mbg_identify *id, const double *x, double *gradient) {
+  static const mbg__fit_stage backward = {adjoint_of, gradient_of};
   int err = MBG_OK;
   MBG_TRY(mbg__identify_simulate(ctx, id, x));
   if (err > 0) {
     return MBG_ERROR_CONVERGENCE;
   }
+  MBG_TRY(mbg__identify_evaluate_all(ctx, id, &backward));
   memset(gradient, 0, (size_t)id->n * sizeof(double));
   for (int k = 0; k < id->nexperiment; k++) {
-    MBG_TRY(adjoint_of(ctx, id, &id->experiment[k], x, gradient));
+    const mbg__experiment *e = &id->experiment[k];
+    for (int j = 0; j < id->n; j++) {
+      const int p = id->parameter[j].index;
+      gradient[j] += mbg_model_parameter_is_set(e->model, p) ? 0 : chain(id, j, x[j]) * e->by_p[p];
+    }
   }
 done:
   return err;

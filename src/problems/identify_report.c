@@ -351,11 +351,11 @@ int mbg__identify_channels(mbg_context *ctx, mbg_identify *id, bool at_start) {
       MBG_TRY(mbg__warn(ctx, &id->warnings, "%s: %d of %d rows have no value and are left out", name, c->shown.missing,
                         c->shown.missing + c->shown.samples + c->shown.outside));
     }
-    if (at_start && c->spacing < 0.999 * mbg__run_step(e->run)) {
+    if (at_start && c->spacing < 0.999 * e->step) {
       MBG_TRY(mbg__warn(ctx, &id->warnings,
                         "%s: samples are %g s apart, less than the step %g s: between steps the model is a "
                         "straight line; take a smaller step",
-                        name, c->spacing, mbg__run_step(e->run)));
+                        name, c->spacing, e->step));
     }
   }
 done:

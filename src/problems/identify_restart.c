@@ -20,7 +20,7 @@ static void head(const mbg_identify *id, char *buffer, size_t size) {
     h = mbg__sum(h, id->channel[k].data, (size_t)id->channel[k].shown.samples * sizeof(double));
   }
   for (int k = 0; k < id->nexperiment; k++) {
-    const double step = mbg__run_step(id->experiment[k].run);
+    const double step = id->experiment[k].step;
     const char *key = mbg_run_formulation(id->experiment[k].run);
     h = mbg__sum(h, &step, sizeof(step));
     h = mbg__sum(h, key, strlen(key));
@@ -35,5 +35,5 @@ int mbg__identify_open_record(mbg_context *ctx, mbg_identify *id) {
     return MBG_OK;
   }
   head(id, own, sizeof(own));
-  return mbg__record_open(ctx, id->o.restart, own, id->o.resume, &id->record);
+  return mbg__work_open_record(ctx, &id->work, id->o.restart, own, id->o.resume);
 }

@@ -11,8 +11,8 @@ static const double apart = 0.2;
 static double chain(const mbg_identify *id, int i, double x) { return id->log[i] ? mbg__identify_p(id, i, x) : 1; }
 
 /* one experiment's part; x = ln p: p_x = p_xx = p. Its arrays: weights (criteria), direction, gradient, product (np) */
-static int add_experiment(mbg_context *ctx, mbg_identify *id, mbg__experiment *e, const double *x, const double *d,
-                          double *Hd) {
+static int product_of(mbg_context *ctx, mbg_identify *id, mbg__experiment *e) {
+  const double *x = id->at, *d = id->along;
   const size_t nc = (size_t)mbg_model_criterion_count(e->model), np = (size_t)id->np;
   double *weight = mbg__alloc_zero(ctx, nc + 3 * np + 1, sizeof(double)), *along = weight ? weight + nc : NULL;
   int err = weight ? MBG_OK : mbg__fail_memory(ctx);
@@ -31,22 +31,31 @@ static int add_experiment(mbg_context *ctx, mbg_identify *id, mbg__experiment *e
   for (int j = 0; j < id->n; j++) {
     const int p = id->parameter[j].index;
     const double c = mbg_model_parameter_is_set(e->model, p) ? 0 : chain(id, j, x[j]);
-    Hd[j] += c * along[2 * np + (size_t)p] + (id->log[j] ? c * along[np + (size_t)p] * d[j] : 0);
+    e->product[j] = c * along[2 * np + (size_t)p] + (id->log[j] ? c * along[np + (size_t)p] * d[j] : 0);
   }
 done:
   mbg__free(ctx, weight);
   return err;
 }
 
+static void products(mbg_identify *id, mbg__experiment *e, mbg__parcel *p) {
+  mbg__parcel_numbers(p, (size_t)id->n, e->product);
+}
+
 int mbg__identify_product(mbg_context *ctx, mbg_identify *id, const double *x, const double *d, double *Hd) {
+  static const mbg__fit_stage stage = {product_of, products};
   int err = MBG_OK;
   MBG_TRY(mbg__identify_simulate(ctx, id, x));
   if (err > 0) {
     return err;
   }
+  id->along = d;
+  MBG_TRY(mbg__identify_evaluate_all(ctx, id, &stage));
   memset(Hd, 0, (size_t)id->n * sizeof(double));
   for (int k = 0; k < id->nexperiment; k++) {
-    MBG_TRY(add_experiment(ctx, id, &id->experiment[k], x, d, Hd));
+    for (int j = 0; j < id->n; j++) {
+      Hd[j] += id->experiment[k].product[j];
+    }
   }
 done:
   return err;

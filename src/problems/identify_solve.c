@@ -31,7 +31,7 @@ static int fit_cost(void *user, const double *x, double *cost) {
   const user_data *u = user;
   int status, err = MBG_OK;
   bool found;
-  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'f', u->id->n, x, 1, cost, &status, &found));
+  MBG_TRY(mbg__work_recorded(u->ctx, &u->id->work, 'f', u->id->n, x, 1, cost, &status, &found));
   if (found) {
     mbg__identify_count(u->id, x, status != MBG_OK);
     return status;
@@ -41,7 +41,7 @@ static int fit_cost(void *user, const double *x, double *cost) {
     return status;
   }
   *cost = status == MBG_OK ? mbg__identify_cost(u->id) : INFINITY;
-  MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'f', u->id->n, x, 1, cost, status));
+  MBG_TRY(mbg__work_add_record(u->ctx, &u->id->work, 'f', u->id->n, x, 1, cost, status));
   return status;
 done:
   return err;
@@ -57,10 +57,10 @@ static int fit_linearize(void *user, const double *x, double *T, double *q) {
   if (!both) {
     return mbg__fail_memory(u->ctx);
   }
-  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'J', u->id->n, x, (int)(n * n + n), both, &status, &found));
+  MBG_TRY(mbg__work_recorded(u->ctx, &u->id->work, 'J', u->id->n, x, (int)(n * n + n), both, &status, &found));
   if (!found) {
     MBG_TRY(mbg__identify_reduce(u->ctx, u->id, x, both, both + n * n));
-    MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'J', u->id->n, x, (int)(n * n + n), both, MBG_OK));
+    MBG_TRY(mbg__work_add_record(u->ctx, &u->id->work, 'J', u->id->n, x, (int)(n * n + n), both, MBG_OK));
   } else {
     mbg__identify_count(u->id, x, false);
   }
@@ -81,7 +81,7 @@ static int fit_gradient(void *user, const double *x, double *cost, double *gradi
   if (!both) {
     return mbg__fail_memory(u->ctx);
   }
-  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'g', u->id->n, x, (int)n + 1, both, &status, &found));
+  MBG_TRY(mbg__work_recorded(u->ctx, &u->id->work, 'g', u->id->n, x, (int)n + 1, both, &status, &found));
   if (!found) {
     status = mbg__identify_simulate(u->ctx, u->id, x);
     MBG_TRY(status);
@@ -89,7 +89,7 @@ static int fit_gradient(void *user, const double *x, double *cost, double *gradi
     if (status == MBG_OK) {
       MBG_TRY(mbg__identify_adjoint(u->ctx, u->id, x, both + 1));
     }
-    MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'g', u->id->n, x, (int)n + 1, both, status));
+    MBG_TRY(mbg__work_add_record(u->ctx, &u->id->work, 'g', u->id->n, x, (int)n + 1, both, status));
   } else {
     mbg__identify_count(u->id, x, status != MBG_OK);
   }
@@ -114,11 +114,11 @@ static int fit_product(void *user, const double *x, const double *d, double *Hd)
   }
   memcpy(key, x, n * sizeof(double));
   memcpy(key + n, d, n * sizeof(double));
-  MBG_TRY(mbg__record_next(u->ctx, u->id->record, 'p', 2 * (int)n, key, (int)n, Hd, &status, &found));
+  MBG_TRY(mbg__work_recorded(u->ctx, &u->id->work, 'p', 2 * (int)n, key, (int)n, Hd, &status, &found));
   if (!found) {
     status = mbg__identify_product(u->ctx, u->id, x, d, Hd);
     MBG_TRY(status);
-    MBG_TRY(mbg__record_add(u->ctx, u->id->record, 'p', 2 * (int)n, key, (int)n, Hd, status));
+    MBG_TRY(mbg__work_add_record(u->ctx, &u->id->work, 'p', 2 * (int)n, key, (int)n, Hd, status));
   } else {
     mbg__identify_count(u->id, x, status != MBG_OK);
   }
@@ -136,7 +136,7 @@ static int report(void *user, int iteration, double cost) {
   const mbg_run_options *run = &u->id->run_options;
   const mbg_identify_state state = {.iteration = iteration, .cost = cost};
   const bool stop = o->progress && o->progress(o->user, &state);
-  return stop || (run->interrupt && run->interrupt(run->user));
+  return mbg__work_any(u->ctx, &u->id->work, stop || (run->interrupt && run->interrupt(run->user)));
 }
 
 static int report_state(void *user, const mbg__minimize_state *state) {
@@ -213,22 +213,6 @@ static int minimize_by_gradient(user_data *u, mbg__minimize_method method, doubl
   return err;
 }
 
-/* the sequence of events of all experiments at x; 0 without events, or where it cannot be simulated */
-static int sequence_at(mbg_context *ctx, mbg_identify *id, const double *x, uint64_t *sum) {
-  int err = MBG_OK;
-  *sum = 0;
-  if (id->model->nevent == 0) {
-    return MBG_OK;
-  }
-  MBG_TRY(mbg__identify_simulate(ctx, id, x));
-  for (int k = 0; err == MBG_OK && k < id->nexperiment; k++) {
-    const uint64_t own = mbg__sequence_sum(id->experiment[k].run);
-    *sum = mbg__sum(k == 0 ? MBG__SUM_START : *sum, &own, sizeof(own));
-  }
-done:
-  return err < 0 ? err : MBG_OK;
-}
-
 /* begins anew where it ends with other events than those it began with */
 int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_identify_start *outcome) {
   user_data u = {ctx, id};
@@ -236,7 +220,7 @@ int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_id
   mbg_identify_start next = {0};
   uint64_t before, after;
   int err = MBG_OK;
-  MBG_TRY(sequence_at(ctx, id, x, &after));
+  MBG_TRY(mbg__identify_sequence(ctx, id, x, &after));
   for (int k = 0;; k++) {
     before = after;
     MBG_TRY(method >= 0 ? minimize_by_gradient(&u, method, x, &next) : minimize_lm(&u, x, &next));
@@ -247,7 +231,7 @@ int mbg__identify_minimize(mbg_context *ctx, mbg_identify *id, double *x, mbg_id
     if (next.reason == MBG_IDENTIFY_INTERRUPTED || k == MBG__SEQUENCE_CHANGES) {
       break;
     }
-    MBG_TRY(sequence_at(ctx, id, x, &after));
+    MBG_TRY(mbg__identify_sequence(ctx, id, x, &after));
     if (after == before) {
       break;
     }
@@ -364,23 +348,6 @@ static void copy_unknowns(const mbg_identify *from, mbg_identify *to) {
   memcpy(to->x, from->x, (size_t)to->n * sizeof(double));
 }
 
-/* mass of all bodies in the first experiment, the scale of the tracking forces */
-static int mass_of(mbg_context *ctx, const mbg_identify *id, double *mass) {
-  const mbg_run *run = id->experiment[0].run;
-  const int n = mbg_run_attribute_count(run);
-  double *values = mbg__alloc(ctx, (size_t)n + 1, sizeof(double));
-  if (!values) {
-    return mbg__fail_memory(ctx);
-  }
-  (void)mbg_run_attributes(run, values, NULL);
-  *mass = 0;
-  for (int i = 0; i < n; i++) {
-    *mass += !strcmp(mbg_run_attribute_key(run, i), "mass") ? values[i] : 0;
-  }
-  mbg__free(ctx, values);
-  return MBG_OK;
-}
-
 /* An auxiliary fit from the present unknowns: options without restart and reports, a finer step or tracking forces. The
    caller destroys *other. */
 static int fit_other(mbg_context *ctx, mbg_identify *id, mbg_identify_options *o, double refine,
@@ -414,7 +381,8 @@ static int fit_tracking(mbg_context *ctx, mbg_identify *id, double gain) {
   o.starts = 1;
   o.place = -1;
   o.tolerance = fmax(o.tolerance, 1e-4);
-  MBG_TRY(mass_of(ctx, id, &tracking.mass));
+  MBG_TRY(mbg__identify_masses(ctx, id));
+  tracking.mass = id->experiment[0].mass; /* the scale of the tracking forces */
   MBG_TRY(fit_other(ctx, id, &o, 1, &tracking, &other, &outcome));
   copy_unknowns(other, id);
   id->summary.iterations += outcome.iterations;
@@ -468,7 +436,7 @@ done:
 /* every run has a fixed step */
 static bool fixed_steps(const mbg_identify *id) {
   for (int k = 0; k < id->nexperiment; k++) {
-    if (!(mbg__run_step(id->experiment[k].run) > 0)) {
+    if (!(id->experiment[k].step > 0)) {
       return false;
     }
   }
@@ -509,19 +477,14 @@ int mbg_identify_solve(mbg_context *ctx, mbg_identify *id) {
   MBG_TRY(err > 0 ? MBG_ERROR_CONVERGENCE : err);
   MBG_TRY(fit(ctx, id));
   id->summary.converged = converged(id->summary.reason);
-  id->summary.replayed = mbg__record_replayed(id->record);
-  mbg__record_close(id->record);
-  id->record = NULL;
+  id->summary.replayed = id->work.replayed;
+  mbg__work_close_record(&id->work);
   /* an interrupted fit is reported as it stands */
   id->reporting = id->summary.reason == MBG_IDENTIFY_INTERRUPTED;
   const int evaluations = id->summary.evaluations;
   MBG_TRY(mbg__identify_report(ctx, id));
   id->summary.evaluations = evaluations; /* the report simulates only what the fit has not done last */
-  for (int k = 0; k < id->nexperiment; k++) {
-    const mbg__experiment *e = &id->experiment[k];
-    mbg__sequence_note(ctx, e->run, id->nexperiment > 1 ? mbg_model_active_run(e->model) : NULL,
-                       k + 1 == id->nexperiment ? id->changes : 0);
-  }
+  MBG_TRY(mbg__identify_note_events(ctx, id));
   if (id->o.bias && id->summary.converged && fixed_steps(id)) {
     MBG_TRY(estimate_bias(ctx, id));
   }
@@ -529,7 +492,6 @@ done:
   if (err == MBG_ERROR_INTERRUPTED) {
     mbg__fail(ctx, err, "interrupted before the first step of the fit; there is no result");
   }
-  mbg__record_close(id->record);
-  id->record = NULL;
+  mbg__work_close_record(&id->work);
   return err;
 }

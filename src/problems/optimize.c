@@ -41,7 +41,7 @@ const char *mbg_optimize_order_text(int order) {
 static bool interrupt(void *user) {
   const mbg_optimize *opt = user;
   const mbg_run_options *o = &opt->run_options;
-  return !opt->reporting && !opt->replaying && o->interrupt && o->interrupt(o->user);
+  return !opt->reporting && !opt->work.replaying && o->interrupt && o->interrupt(o->user);
 }
 
 /* a case per run with a positive weight, or the model itself */
@@ -341,7 +341,6 @@ static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_option
   MBG_TRY(mbg__options_take(ctx, "optimize", options, &opt->o, sizeof(opt->o)));
   MBG_TRY(mbg__run_options_take(ctx, opt->o.run, &opt->run_options));
   opt->run_options.all_signals = opt->run_options.keep_poses = false; /* nobody can ask for them */
-  opt->replaying = opt->o.restart && opt->o.resume;
   MBG_TRY(check_options(ctx, &opt->o));
   MBG_TRY(make_cases(ctx, opt));
   MBG_TRY(choose_parameters(ctx, opt));
@@ -352,6 +351,7 @@ static int create(mbg_context *ctx, mbg_optimize *opt, const mbg_optimize_option
   for (int k = 0; k < opt->ncase; k++) {
     MBG_TRY(open_case(ctx, opt, &opt->load[k]));
   }
+  MBG_TRY(mbg__optimize_make_work(ctx, opt));
   MBG_TRY(mbg__optimize_first(ctx, opt));
   MBG_TRY(mbg__optimize_make_limits(ctx, opt));
   MBG_TRY(place_start(ctx, opt));
@@ -391,7 +391,7 @@ void mbg_optimize_destroy(mbg_optimize *opt) {
     return;
   }
   const mbg_allocator allocator = opt->arena.allocator;
-  mbg__record_close(opt->record);
+  mbg__work_close_record(&opt->work);
   for (int k = 0; k < opt->ncase; k++) {
     mbg__case *c = &opt->load[k];
     mbg_hessian_destroy(c->second);

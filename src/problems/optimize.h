@@ -10,8 +10,7 @@
 #include "mbgrad/optimize.h"
 #include "model/model.h"
 #include "optimizers/nlp.h"
-#include "problems/ranks.h"
-#include "problems/record.h"
+#include "problems/case_work.h"
 #include "problems/sequence.h"
 #include "problems/warnings.h"
 #include "run/run.h"
@@ -91,6 +90,7 @@ struct mbg_optimize {
   bool reporting; /* a finished search is reported: no further interruptions */
   int ncase;
   mbg__case *load;
+  mbg__case_work work;      /* of them; the restart file */
   const mbg_model **models; /* of the load cases                          (ncase) */
   int nlimit;
   mbg__limit *limit;
@@ -119,11 +119,8 @@ struct mbg_optimize {
   mbg__arena solve;
   bool *equal; /* (m) */
   mbg__nlp_options nlp;
-  bool chosen;         /* the optimizer was, by the problem */
-  mbg__record *record; /* of rank 0 */
-  bool recording;      /* evaluations are recorded */
-  bool replaying;      /* evaluations that were recorded are left: no interruptions before they are used */
-  bool replayed;       /* the last evaluation */
+  bool chosen;   /* the optimizer was, by the problem */
+  bool replayed; /* the last evaluation */
   double begin;
   double *best_x; /* best feasible one                                   (nx) */
   double *shown;  /* parameters of the iteration at hand, then unknowns  (np + n) */
@@ -173,6 +170,8 @@ int mbg__optimize_sequence(mbg_context *ctx, mbg_optimize *opt, uint64_t *sum);
 int mbg__case_simulated(mbg__case *c);
 /* A mean of parameters by the parameters (np). */
 void mbg__limit_mean(const mbg_optimize *opt, const mbg__limit *l, double *by_p);
+/* Threads and ranks of the load cases, which are open. */
+int mbg__optimize_make_work(mbg_context *ctx, mbg_optimize *opt);
 /* First simulations, which decide steps and redundant rows; places of the values. */
 int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt);
 
@@ -180,22 +179,6 @@ int mbg__optimize_first(mbg_context *ctx, mbg_optimize *opt);
 
 /* Gauss-Newton Hessian (nx x nx). */
 int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, double *H);
-
-/* ---------------------------------------------------------------------- optimize_ranks.c: several processes */
-
-/* Does this rank evaluate case k? */
-bool mbg__optimize_is_own(const mbg_optimize *opt, int k);
-/* Results of all cases reach every rank. An error when ranks are not at the same point. */
-int mbg__optimize_share(mbg_context *ctx, mbg_optimize *opt, const mbg__stage *stage);
-/* Does a rank say so? */
-bool mbg__optimize_any(mbg_context *ctx, const mbg_optimize *opt, bool own);
-/* The restart file, which rank 0 has (record.h): its head; the next evaluation; another one. */
-int mbg__optimize_open_record(mbg_context *ctx, mbg_optimize *opt, const char *head);
-void mbg__optimize_close_record(mbg_optimize *opt);
-int mbg__optimize_recorded(mbg_context *ctx, mbg_optimize *opt, char kind, int n, const double *x, int count,
-                           double *values, int *status, bool *found);
-int mbg__optimize_add_record(mbg_context *ctx, mbg_optimize *opt, char kind, int n, const double *x, int count,
-                             const double *values, int status);
 
 /* ---------------------------------------------------------------------- optimize_robust.c */
 

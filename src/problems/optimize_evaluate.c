@@ -4,8 +4,6 @@
 #include "mbgrad/error.h"
 #include "problems/cases.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------- one case */
@@ -105,85 +103,52 @@ static void error_results(mbg__case *c, mbg__parcel *p) {
 
 static const mbg__stage estimation = {error_case, error_results};
 
-/* ---------------------------------------------------------------------- all cases, in threads */
-
-/* The cases of this rank that no thread has taken yet. */
-typedef struct {
-  mbg_optimize *opt;
-  void (*evaluate)(mbg__case *c);
-  pthread_mutex_t lock;
-  int next;
-} case_queue;
-
-static int next_case(case_queue *q) {
-  pthread_mutex_lock(&q->lock);
-  while (q->next < q->opt->ncase && !mbg__optimize_is_own(q->opt, q->next)) {
-    q->next++;
-  }
-  const int k = q->next < q->opt->ncase ? q->next++ : -1;
-  pthread_mutex_unlock(&q->lock);
-  return k;
-}
-
-static void *evaluate_cases(void *user) {
-  case_queue *q = user;
-  for (int k = next_case(q); k >= 0; k = next_case(q)) {
-    q->evaluate(&q->opt->load[k]);
-  }
-  return NULL;
-}
-
-enum { THREADS_MAX = 256 };
-
-static void evaluate_in_threads(mbg_optimize *opt, void (*evaluate)(mbg__case *c)) {
-  case_queue q = {.opt = opt, .evaluate = evaluate};
-  pthread_t threads[THREADS_MAX];
-  const int wanted = opt->o.threads < opt->ncase ? opt->o.threads : opt->ncase;
-  int n = 0;
-  pthread_mutex_init(&q.lock, NULL);
-  while (n < wanted - 1 && n < THREADS_MAX && pthread_create(&threads[n], NULL, evaluate_cases, &q) == 0) {
-    n++;
-  }
-  evaluate_cases(&q);
-  while (n > 0) {
-    pthread_join(threads[--n], NULL);
-  }
-  pthread_mutex_destroy(&q.lock);
-}
-
-/* messages of a case into the common context, with the name of its run */
-static void hand_over(mbg_context *ctx, const mbg__case *c, bool all) {
-  for (int i = 0; i < mbg_context_message_count(c->ctx); i++) {
-    const mbg_severity severity = mbg_context_message_severity(c->ctx, i);
-    const char *text = mbg_context_message(c->ctx, i), *run = c->shown.run ? c->shown.run : "";
-    if (severity == MBG_ERROR) {
-      (void)mbg__fail(ctx, c->status, "%s%s%s%s", c->shown.run ? "run '" : "", run, c->shown.run ? "': " : "", text);
-    } else if (all) {
-      mbg__note(ctx, severity, "%s%s%s%s", c->shown.run ? "run '" : "", run, c->shown.run ? "': " : "", text);
-    }
-  }
-  mbg_context_clear(c->ctx);
-}
+/* ---------------------------------------------------------------------- all cases */
 
 int mbg__optimize_evaluate_all(mbg_context *ctx, mbg_optimize *opt, const mbg__stage *stage, bool all) {
-  int status = MBG_OK;
-  evaluate_in_threads(opt, stage->evaluate);
-  const int err = mbg__optimize_share(ctx, opt, stage);
-  if (err < 0) {
-    return err;
-  }
-  for (int k = 0; k < opt->ncase; k++) {
-    const mbg__case *c = &opt->load[k];
-    if (c->status < 0 && (status == MBG_OK || (mbg__curable(status) && !mbg__curable(c->status)))) {
-      status = c->status;
-    }
-    hand_over(ctx, c, all);
-  }
-  if (mbg__curable(status)) {
+  int status;
+  const int err = mbg__work_evaluate(ctx, &opt->work, stage, all, &status);
+  if (err == MBG_OK && mbg__curable(status)) {
     opt->summary.failures++;
     return 1;
   }
-  return status;
+  return err < 0 ? err : status;
+}
+
+static void evaluate_case(void *user, const void *stage, int k) {
+  ((const mbg__stage *)stage)->evaluate(&((mbg_optimize *)user)->load[k]);
+}
+
+static void results_of_case(void *user, const void *stage, int k, mbg__parcel *p) {
+  ((const mbg__stage *)stage)->results(&((mbg_optimize *)user)->load[k], p);
+}
+
+static uint64_t sum_of(const void *user) {
+  const mbg_optimize *opt = user;
+  uint64_t h = mbg__sum(MBG__SUM_START, opt->p, (size_t)opt->np * sizeof(double));
+  h = mbg__sum(h, &opt->m, sizeof(opt->m));
+  for (int k = 0; k < opt->ncase; k++) {
+    h = mbg__sum(h, &opt->load[k].nrow, sizeof(opt->load[k].nrow));
+  }
+  return h;
+}
+
+int mbg__optimize_make_work(mbg_context *ctx, mbg_optimize *opt) {
+  mbg__work_case *cases = MBG_TAKE(&opt->arena, mbg__work_case, opt->ncase);
+  for (int k = 0; cases && k < opt->ncase; k++) {
+    mbg__case *c = &opt->load[k];
+    cases[k] = (mbg__work_case){.ctx = c->ctx, .run = c->shown.run, .status = &c->status};
+  }
+  opt->work = (mbg__case_work){.count = opt->ncase,
+                               .threads = opt->o.threads,
+                               .ranks = opt->o.ranks,
+                               .cases = cases,
+                               .user = opt,
+                               .evaluate = evaluate_case,
+                               .results = results_of_case,
+                               .sum = sum_of,
+                               .replaying = opt->o.restart && opt->o.resume};
+  return mbg__arena_check(ctx, &opt->arena);
 }
 
 /* ---------------------------------------------------------------------- values */
@@ -228,14 +193,14 @@ int mbg__optimize_values(mbg_context *ctx, mbg_optimize *opt, const double *x) {
   opt->valued = false;
   memcpy(opt->at, x, (size_t)opt->nx * sizeof(double));
   simulate_all(opt, x);
-  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'v', opt->nx, x, opt->nvalue, opt->value, &status, &found));
+  MBG_TRY(mbg__work_recorded(ctx, &opt->work, 'v', opt->nx, x, opt->nvalue, opt->value, &status, &found));
   opt->replayed = found;
   opt->summary.evaluations++;
   if (!found) {
     status = mbg__optimize_evaluate_all(ctx, opt, &simulation, false);
     MBG_TRY(status);
     collect(opt);
-    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'v', opt->nx, x, opt->nvalue, opt->value, status));
+    MBG_TRY(mbg__work_add_record(ctx, &opt->work, 'v', opt->nx, x, opt->nvalue, opt->value, status));
   } else {
     opt->summary.failures += status > 0;
     distribute(opt);
@@ -433,11 +398,11 @@ int mbg__optimize_gradients(mbg_context *ctx, mbg_optimize *opt, const double *x
   if (!both) {
     return mbg__fail_memory(ctx);
   }
-  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'g', (int)nx, x, (int)(nx + m * nx), both, &status, &found));
+  MBG_TRY(mbg__work_recorded(ctx, &opt->work, 'g', (int)nx, x, (int)(nx + m * nx), both, &status, &found));
   if (!found) {
     status = compute_gradients(ctx, opt, both, both + nx);
     MBG_TRY(status);
-    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'g', (int)nx, x, (int)(nx + m * nx), both, status));
+    MBG_TRY(mbg__work_add_record(ctx, &opt->work, 'g', (int)nx, x, (int)(nx + m * nx), both, status));
   } else {
     MBG_TRY(list_rows(ctx, opt)); /* counts them */
   }

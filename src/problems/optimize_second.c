@@ -183,10 +183,10 @@ int mbg__optimize_product(mbg_context *ctx, mbg_optimize *opt, const double *x, 
   if (status > 0) {
     goto done;
   }
-  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'p', count, key, opt->nx, Hd, &status, &found));
+  MBG_TRY(mbg__work_recorded(ctx, &opt->work, 'p', count, key, opt->nx, Hd, &status, &found));
   if (!found) {
     MBG_TRY(status = compute(ctx, opt, factor, lambda, d, Hd));
-    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'p', count, key, opt->nx, Hd, status));
+    MBG_TRY(mbg__work_add_record(ctx, &opt->work, 'p', count, key, opt->nx, Hd, status));
   }
 done:
   mbg__free(ctx, key);

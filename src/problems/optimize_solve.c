@@ -99,8 +99,8 @@ static int progress(void *user, const mbg__nlp_state *state) {
   if (opt->replayed) {
     opt->begin = now();
   }
-  const bool stop = opt->o.progress && opt->o.progress(opt->o.user, &shown) && !opt->replaying;
-  return mbg__optimize_any(s->ctx, opt, stop || full);
+  const bool stop = opt->o.progress && opt->o.progress(opt->o.user, &shown) && !opt->work.replaying;
+  return mbg__work_any(s->ctx, &opt->work, stop || full);
 }
 
 /* ---------------------------------------------------------------------- restart file */
@@ -141,7 +141,7 @@ static int open_record(mbg_context *ctx, mbg_optimize *opt) {
     return MBG_OK;
   }
   head(opt, own, sizeof(own));
-  return mbg__optimize_open_record(ctx, opt, own);
+  return mbg__work_open_record(ctx, &opt->work, opt->o.restart, own, opt->o.resume);
 }
 
 /* ---------------------------------------------------------------------- solves */
@@ -263,8 +263,8 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
   opt->begin = now();
   MBG_TRY(open_record(ctx, opt));
   MBG_TRY(search(&s, opt->x, &result));
-  opt->summary.replayed = mbg__record_replayed(opt->record);
-  mbg__optimize_close_record(opt);
+  opt->summary.replayed = opt->work.replayed;
+  mbg__work_close_record(&opt->work);
   /* a design that was feasible at every step on the way is better than one that is not */
   opt->reporting = true;
   if (result.reason != MBG__NLP_OPTIMAL && !isnan(opt->best)) {
@@ -272,7 +272,7 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
   }
   MBG_TRY(mbg__optimize_report(ctx, opt));
   for (int k = 0; k < opt->ncase; k++) {
-    if (mbg__optimize_is_own(opt, k)) {
+    if (mbg__work_is_own(&opt->work, k)) {
       mbg__sequence_note(ctx, opt->load[k].run, opt->load[k].shown.run, k + 1 == opt->ncase ? s.changes : 0);
     }
   }
@@ -281,6 +281,6 @@ int mbg_optimize_solve(mbg_context *ctx, mbg_optimize *opt) {
   opt->summary.converged = opt->summary.reason == MBG_OPTIMIZE_OPTIMAL || opt->summary.reason == MBG_OPTIMIZE_SETTLED;
   opt->summary.seconds = now() - opt->begin;
 done:
-  mbg__optimize_close_record(opt);
+  mbg__work_close_record(&opt->work);
   return err;
 }

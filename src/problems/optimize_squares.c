@@ -93,11 +93,11 @@ int mbg__optimize_hessian(mbg_context *ctx, mbg_optimize *opt, const double *x, 
   const int nx = opt->nx;
   int err = MBG_OK, status = MBG_OK;
   bool found;
-  MBG_TRY(mbg__optimize_recorded(ctx, opt, 'h', nx, x, nx * nx, H, &status, &found));
+  MBG_TRY(mbg__work_recorded(ctx, &opt->work, 'h', nx, x, nx * nx, H, &status, &found));
   if (!found) {
     status = compute_hessian(ctx, opt, H);
     MBG_TRY(status);
-    MBG_TRY(mbg__optimize_add_record(ctx, opt, 'h', nx, x, nx * nx, H, status));
+    MBG_TRY(mbg__work_add_record(ctx, &opt->work, 'h', nx, x, nx * nx, H, status));
   }
   return status;
 done:

@@ -4,7 +4,7 @@
 #define MBG_PROBLEMS_RANKS_H
 
 #include "base/base.h"
-#include "mbgrad/optimize.h"
+#include "mbgrad/ranks.h"
 
 typedef struct {
   mbg_context *ctx;

@@ -39,6 +39,10 @@ void mbg__sequence_note(mbg_context *ctx, const mbg_run *run, const char *name, 
   }
   mbg__sequence_text(run, text);
   mbg__note(ctx, MBG_NOTE, "%s%s%sevents: %s", name ? "run '" : "", name ? name : "", name ? "': " : "", text);
+  mbg__sequence_note_changes(ctx, changes);
+}
+
+void mbg__sequence_note_changes(mbg_context *ctx, int changes) {
   if (changes >= MBG__SEQUENCE_CHANGES) {
     mbg__note(ctx, MBG_WARNING,
               "the sequence of events changed in each of %d searches: the result lies at such a change, where the "

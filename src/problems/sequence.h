@@ -20,5 +20,7 @@ void mbg__sequence_text(const mbg_run *run, char text[MBG__SEQUENCE_TEXT]);
 /* Files notes: the sequence of the run at the end of a search that began anew `changes` times. name: of its load case
    or experiment, NULL: there is one. Nothing for a model without events. */
 void mbg__sequence_note(mbg_context *ctx, const mbg_run *run, const char *name, int changes);
+/* Of these the number alone. */
+void mbg__sequence_note_changes(mbg_context *ctx, int changes);
 
 #endif
