@@ -2,9 +2,9 @@
    interruptions, messages and restart files that reach every rank; ranks that differ. */
 #include "mbgrad/identify.h"
 #include "support/fit_case.h"
+#include "support/rank_threads.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,7 @@
 enum { NUMBERS = 400, MOST = 5 }; /* MOST: more ranks than experiments */
 
 typedef struct {
-  pthread_barrier_t barrier;
-  void *data;
-} meeting;
-
-typedef struct {
-  meeting *place;
-  int own, count;
+  rank_seat seat;
   const char *path, *optimizer, *restart;
   bool resume;
   int threads, homotopy;
@@ -30,19 +24,6 @@ typedef struct {
   int n;
   double numbers[NUMBERS];
 } rank;
-
-static int share(void *user, int from, size_t bytes, void *data) {
-  const rank *r = user;
-  if (r->own == from) {
-    r->place->data = data;
-  }
-  pthread_barrier_wait(&r->place->barrier);
-  if (r->own != from) {
-    memcpy(data, r->place->data, bytes);
-  }
-  pthread_barrier_wait(&r->place->barrier);
-  return 0;
-}
 
 static bool progress(void *user, const mbg_identify_state *state) {
   const rank *r = user;
@@ -81,7 +62,7 @@ static void keep_results(rank *r, const mbg_identify *id) {
 }
 
 static int fit(rank *r, mbg_context *ctx, const mbg_model *model, mbg_identify **id) {
-  const mbg_ranks ranks = {.own = r->own, .count = r->count, .share = share, .user = r};
+  const mbg_ranks ranks = rank_seen_from(&r->seat);
   double p[16];
   mbg_identify_options o;
   mbg_identify_options_default(&o, sizeof(o));
@@ -97,7 +78,7 @@ static int fit(rank *r, mbg_context *ctx, const mbg_model *model, mbg_identify *
   o.hessian = true;
   o.progress = progress;
   o.user = r;
-  o.ranks = r->count > 1 ? &ranks : NULL;
+  o.ranks = r->seat.count > 1 ? &ranks : NULL;
   int err = mbg_identify_create(ctx, model, &o, id);
   err = err == MBG_OK ? mbg_identify_solve(ctx, *id) : err;
   if (err == MBG_OK) {
@@ -125,23 +106,14 @@ static void *run_rank(void *user) {
 
 /* `set` of every rank, which may be changed for one of them by `change` */
 static void run_ranks(int count, const rank *set, void (*change)(rank *r), rank *out) {
-  meeting place;
-  pthread_t threads[MOST];
-  pthread_barrier_init(&place.barrier, NULL, (unsigned)count);
   for (int k = 0; k < count; k++) {
     out[k] = *set;
-    out[k].place = &place;
-    out[k].own = k;
-    out[k].count = count;
+    out[k].seat.own = k;
     if (change) {
       change(&out[k]);
     }
-    assert_int_equal(pthread_create(&threads[k], NULL, run_rank, &out[k]), 0);
   }
-  for (int k = 0; k < count; k++) {
-    pthread_join(threads[k], NULL);
-  }
-  pthread_barrier_destroy(&place.barrier);
+  rank_threads_run(count, out, sizeof(*out), run_rank);
 }
 
 static void assert_same(const rank *a, const rank *b) {
@@ -185,7 +157,7 @@ static void same_numbers(void **state) {
   }
 }
 
-static void stop_last(rank *r) { r->stop_at = r->own == 2 ? 2 : 0; }
+static void stop_last(rank *r) { r->stop_at = r->seat.own == 2 ? 2 : 0; }
 
 static void one_stops_all(void **state) {
   fit_case *c = *state;
@@ -215,7 +187,7 @@ static void messages_reach_all(void **state) {
   }
 }
 
-static void start_elsewhere(rank *r) { r->start = r->own == 1 ? 41 : NAN; }
+static void start_elsewhere(rank *r) { r->start = r->seat.own == 1 ? 41 : NAN; }
 
 static void ranks_that_differ(void **state) {
   fit_case *c = *state;

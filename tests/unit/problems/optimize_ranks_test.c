@@ -2,25 +2,17 @@
    interruptions and restart files that reach every rank; ranks that differ. */
 #include "mbgrad/optimize.h"
 #include "support/fit_case.h"
+#include "support/rank_threads.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBERS = 2000, MOST = 7 }; /* MOST: more ranks than load cases */
 
-/* ---------------------------------------------------------------------- ranks that are threads */
-
 typedef struct {
-  pthread_barrier_t barrier;
-  void *data;
-} meeting;
-
-typedef struct {
-  meeting *place;
-  int own, count;
+  rank_seat seat;
   const char *path, *optimizer, *restart;
   bool resume, curvature;
   int threads, iterations; /* iterations: 0: the preset */
@@ -32,19 +24,6 @@ typedef struct {
   int n;
   double numbers[NUMBERS];
 } rank;
-
-static int share(void *user, int from, size_t bytes, void *data) {
-  const rank *r = user;
-  if (r->own == from) {
-    r->place->data = data;
-  }
-  pthread_barrier_wait(&r->place->barrier);
-  if (r->own != from) {
-    memcpy(data, r->place->data, bytes);
-  }
-  pthread_barrier_wait(&r->place->barrier);
-  return 0;
-}
 
 static bool progress(void *user, const mbg_optimize_state *state) {
   const rank *r = user;
@@ -89,7 +68,7 @@ static void keep_results(rank *r, const mbg_optimize *opt) {
 }
 
 static int search(rank *r, mbg_context *ctx, const mbg_model *model, mbg_optimize **opt) {
-  const mbg_ranks ranks = {.own = r->own, .count = r->count, .share = share, .user = r};
+  const mbg_ranks ranks = rank_seen_from(&r->seat);
   double p[16];
   mbg_optimize_options o;
   mbg_optimize_options_default(&o, sizeof(o));
@@ -104,7 +83,7 @@ static int search(rank *r, mbg_context *ctx, const mbg_model *model, mbg_optimiz
   o.resume = r->resume;
   o.progress = progress;
   o.user = r;
-  o.ranks = r->count > 1 ? &ranks : NULL;
+  o.ranks = r->seat.count > 1 ? &ranks : NULL;
   int err = mbg_optimize_create(ctx, model, &o, opt);
   err = err == MBG_OK ? mbg_optimize_solve(ctx, *opt) : err;
   err = err == MBG_OK ? mbg_optimize_error(ctx, *opt) : err;
@@ -134,23 +113,14 @@ static void *run_rank(void *user) {
 
 /* `set` of every rank, which may be changed for one of them by `change` */
 static void run_ranks(int count, const rank *set, void (*change)(rank *r), rank *out) {
-  meeting place;
-  pthread_t threads[MOST];
-  pthread_barrier_init(&place.barrier, NULL, (unsigned)count);
   for (int k = 0; k < count; k++) {
     out[k] = *set;
-    out[k].place = &place;
-    out[k].own = k;
-    out[k].count = count;
+    out[k].seat.own = k;
     if (change) {
       change(&out[k]);
     }
-    assert_int_equal(pthread_create(&threads[k], NULL, run_rank, &out[k]), 0);
   }
-  for (int k = 0; k < count; k++) {
-    pthread_join(threads[k], NULL);
-  }
-  pthread_barrier_destroy(&place.barrier);
+  rank_threads_run(count, out, sizeof(*out), run_rank);
 }
 
 /* ---------------------------------------------------------------------- models */
@@ -244,7 +214,7 @@ static void same_way(void **state) {
   }
 }
 
-static void stop_last(rank *r) { r->stop_at = r->own == 2 ? 2 : 0; }
+static void stop_last(rank *r) { r->stop_at = r->seat.own == 2 ? 2 : 0; }
 
 /* one rank stops all of them at the same point */
 static void one_stops_all(void **state) {
@@ -276,7 +246,7 @@ static void messages_reach_all(void **state) {
   }
 }
 
-static void start_elsewhere(rank *r) { r->start = r->own == 1 ? 41 : NAN; }
+static void start_elsewhere(rank *r) { r->start = r->seat.own == 1 ? 41 : NAN; }
 
 static void ranks_that_differ(void **state) {
   fit_case *c = *state;
