@@ -17,8 +17,8 @@ typedef struct {
 /* For options: the ranks as this one sees them. */
 mbg_ranks rank_seen_from(rank_seat *seat);
 
-/* Calls run(rank) for each of `count` ranks, each in a thread of its own. ranks: an array of structures of `size` bytes,
-   each with a rank_seat first, which is set here. */
+/* Calls run(rank) for each of `count` ranks, each in a thread of its own. ranks: an array of structures of `size`
+   bytes, each with a rank_seat first, which is set here. */
 void rank_threads_run(int count, void *ranks, size_t size, void *(*run)(void *rank));
 
 #endif
