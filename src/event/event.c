@@ -96,9 +96,6 @@ int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, 
   if (m->nevent == 0) {
     return MBG_OK;
   }
-  if (mbg__model_has_rates(m)) {
-    return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED, "events in a model with constraints on rates (rolling, knife edges)");
-  }
   mbg__events *ev = *out = mbg__alloc_zero(ctx, 1, sizeof(*ev));
   if (!ev) {
     return mbg__fail_memory(ctx);

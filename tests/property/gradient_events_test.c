@@ -1,8 +1,8 @@
 /* The proof of gradients across events, on random models: chains of rods in a plane and in space, four-bars, tumbling
-   bodies with a mass on a spring, with one to five events each: impacts of positions, angles and distances, switches
-   by positions, rates and states, events at given times, probes, free ends; parameters in guards, times and
-   restitutions. Direct and adjoint gradients and the complex twin's agree, Taylor remainders of runs that find their
-   events anew fall with slope 2, and runs with a quarter of the step find the same events.
+   bodies with a mass on a spring, sleighs on blades with a trailer, with one to five events each: impacts of positions,
+   angles and distances, switches by positions, rates and states, events at given times, probes, free ends; parameters
+   in guards, times and restitutions. Direct and adjoint gradients and the complex twin's agree, Taylor remainders of
+   runs that find their events anew fall with slope 2, and runs with a quarter of the step find the same events.
 
    The place of a guard lies between the start and the extreme that the signal has without events. A failing seed is
    repeated with MBG_SEED=number; MBG_TEXT=model.json keeps its model.
@@ -43,6 +43,7 @@ typedef struct {
 } random_events;
 
 enum { IMPACT, SWITCH, PROBE, END };
+enum { BLADES = 4 }; /* the kind with rows on rates */
 
 static const char *const signal_names[SIGNALS] = {"x", "z", "angle", "gap", "q", "rate"};
 
@@ -134,6 +135,23 @@ static void add_free(random_events *r) {
          "{\"on\": \"b0\", \"at\": [\"l/2\", 0, 0.1]}}, ");
 }
 
+/* a sleigh on a blade, and a trailer on another one: rows on rates */
+static void add_blades(random_events *r) {
+  char text[1600];
+  snprintf(
+      text, sizeof text,
+      "\"gravity\": [0, \"-g/4\", 0], \"bodies\": {\"b0\": {\"motion\": \"planar\", \"mass\": \"m\", \"inertia\": "
+      "\"m*l^2/12\", \"com\": [\"l*%.4f\", 0.03, 0], \"velocity\": [\"w\", 0, 0], \"angular_velocity\": [0, 0, %.4f]}, "
+      "\"b1\": {\"motion\": \"planar\", \"mass\": \"m/2\", \"inertia\": \"m*l^2/30\", \"com\": [%.4f, 0, 0], "
+      "\"position\": [\"-l\", 0, 0]}}, \"markers\": {\"far\": {\"on\": \"ground\", \"at\": [2, 1.5, 0.4]}, \"o\": "
+      "{\"on\": \"ground\"}, \"h0\": {\"on\": \"b0\", \"at\": [\"-l/2\", 0, 0]}, \"h1\": {\"on\": \"b1\", \"at\": "
+      "[\"l/2\", 0, 0]}, \"e0\": {\"on\": \"b0\", \"at\": [\"l/2\", 0.1, 0]}}, \"joints\": {\"j\": {\"type\": "
+      "\"revolute\", \"between\": [\"h0\", \"h1\"]}, \"k0\": {\"type\": \"knife-edge\", \"between\": [\"o\", "
+      "\"b0\"]}, \"k1\": {\"type\": \"knife-edge\", \"between\": [\"o\", \"b1\"]}},",
+      support_uniform(&r->rng, 0.05, 0.3), support_uniform(&r->rng, -1, 1), support_uniform(&r->rng, -0.1, 0.1));
+  add(r, text);
+}
+
 static void add_signals(random_events *r, int last) {
   char text[1600];
   const char *angle = r->kind == 3   ? "{\"type\": \"direction\", \"of\": \"b0\", \"component\": 2, \"axis\": \"x\"}"
@@ -190,7 +208,7 @@ static void add_event(random_events *r, int i) {
 static void write_model(random_events *r, const double *s, bool with) {
   const uint64_t seed = r->rng.state;
   char text[300];
-  const int n = r->kind == 3 ? 1 : r->kind == 2 ? 2 : 1 + r->kind % 2 + (int)(seed % 2);
+  const int n = r->kind >= 3 ? 1 : r->kind == 2 ? 2 : 1 + r->kind % 2 + (int)(seed % 2);
   r->n = 0;
   add(r, "{\"mbgrad\": 1, \"parameters\": {\"m\": 1.1, \"l\": 0.7, \"g\": 6, \"k\": 3, \"w\": 1.3");
   add_number(r, with ? ", \"e\": 0.6, \"tau\": %.17g" : "", r->tau);
@@ -201,6 +219,8 @@ static void write_model(random_events *r, const double *s, bool with) {
   add(r, "}, \"modes\": {\"m0\": 0, \"m1\": 0, \"m2\": 0, \"m3\": 0, \"m4\": 0}, ");
   if (r->kind == 3) {
     add_free(r);
+  } else if (r->kind == BLADES) {
+    add_blades(r);
   } else if (r->kind == 1) {
     add_space(r, n);
   } else {
@@ -209,7 +229,7 @@ static void write_model(random_events *r, const double *s, bool with) {
   r->rng.state = seed; /* the same numbers when it is written again */
   const int kept = r->nevent;
   r->nevent = with ? kept : 0;
-  add_signals(r, r->kind == 3 ? 0 : r->kind == 2 ? 0 : n - 1);
+  add_signals(r, r->kind >= 2 ? 0 : n - 1);
   add(r, "\"events\": {");
   for (int i = 0; i < r->nevent; i++) {
     add_event(r, i);
@@ -488,8 +508,8 @@ static void check_run(const random_events *r, int seed, const char *formulation)
   gradient_case_close(&c);
 }
 
-static void check_model(int seed, const char *formulation) {
-  random_events r = {.rng = support_rng_make((uint64_t)seed), .kind = seed % 4};
+static void check_model(int seed, int kind, const char *formulation) {
+  random_events r = {.rng = support_rng_make((uint64_t)seed), .kind = kind};
   double s[EVENTS] = {0};
   choose_events(&r);
   if (!find_places(&r, s)) {
@@ -501,34 +521,50 @@ static void check_model(int seed, const char *formulation) {
   check_run(&r, seed, formulation);
 }
 
-static void test_random(void **state) {
-  const char *one = getenv("MBG_SEED");
-  const int rounds = support_rounds(20, 520);
-  const bool every = rounds > 20 || one;
-  int n = 0;
-  (void)state;
-  for (int seed = one ? atoi(one) : 0; seed < (one ? atoi(one) + 1 : rounds); seed++) {
-    if (!one && !support_part(seed)) {
-      continue;
-    }
-    for (int k = 0; k < MBG_COUNT(formulations); k++) {
-      if (every || k == seed / 4 % MBG_COUNT(formulations)) {
-        check_model(seed, formulations[k]);
-        n++;
-      }
-    }
-  }
+static void print_report(int n) {
   print_message(
       "%d models (%d without a run of their own), %d events; criteria: %d proved, %d flat, %d with other events "
       "at 1e-7; direct against adjoint %.1e, twin %.1e, but for %d within rounding; other events with a quarter of the "
       "step: %d\n",
       n, refused, events, proved, flat, changed, worst_direct, worst_twin, excused_by_rounding, finer_differ);
+}
+
+/* seeds first ... in turn by the formulations, or (every) in all; kind -1: in turn */
+static void check_models(int first, int rounds, int kind, bool every) {
+  const char *one = getenv("MBG_SEED");
+  int n = 0;
+  for (int seed = one ? atoi(one) : first; seed < (one ? atoi(one) + 1 : first + rounds); seed++) {
+    if (!one && !support_part(seed)) {
+      continue;
+    }
+    for (int k = 0; k < MBG_COUNT(formulations); k++) {
+      if (every || one || k == seed / (kind < 0 ? 4 : 1) % MBG_COUNT(formulations)) {
+        check_model(seed, kind < 0 ? seed % 4 : kind, formulations[k]);
+        n++;
+      }
+    }
+  }
+  print_report(n);
   if (!one && !support_in_parts()) {
     assert_true(refused <= n / 2 && finer_differ <= 1 + n / 50 && excused_by_rounding <= 1 + proved / 50);
   }
+  events = refused = proved = flat = changed = finer_differ = excused_by_rounding = 0;
+  worst_direct = worst_twin = 0;
+}
+
+static void test_random(void **state) {
+  const int rounds = support_rounds(20, 520);
+  (void)state;
+  check_models(0, rounds, -1, rounds > 20);
+}
+
+static void test_blades(void **state) {
+  const int rounds = support_rounds(10, 150);
+  (void)state;
+  check_models(0, rounds, BLADES, rounds > 10);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_blades)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
