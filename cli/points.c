@@ -410,7 +410,7 @@ int cli_points_run(cli_points *s, const char *kind) {
 bool cli_points_interrupted(const cli_points *s) { return s->run->options.interrupt(s->run->options.user); }
 
 bool cli_points_partial(const cli_points *s, int *status) {
-  int left = 0, own = 0;
+  int left = 0, own = 0, failed = 0;
   if (cli_ranks_own() > 0) {
     *status = CLI_DONE;
     return true;
@@ -420,12 +420,17 @@ bool cli_points_partial(const cli_points *s, int *status) {
   }
   for (int k = 0; k < s->points; k++) {
     const bool mine = cli_record_own(&s->record, k);
+    const double outcome = *cli_point_table_row(&s->table, k);
     own += mine;
-    left += mine && *cli_point_table_row(&s->table, k) == CLI_POINT_NOT_RUN;
+    left += mine && outcome == CLI_POINT_NOT_RUN;
+    failed += mine && outcome < 0;
   }
   if (left > 0) {
     *status = cli_failed("interrupted; %d of %d points of this part are recorded: --resume goes on", own - left, own);
   } else {
+    if (failed > 0) {
+      cli_warning("%d of %d points of this part could not be simulated", failed, own);
+    }
     fprintf(stderr, "part %d of %d is recorded, %d points: mbgrad merge %s makes a table of all parts\n",
             s->record.part, s->record.parts, own, s->record.folder);
     *status = CLI_DONE;
