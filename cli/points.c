@@ -367,6 +367,8 @@ static int gather(cli_points *s) {
 
 /* ---------------------------------------------------------------------- all points */
 
+/* The list of rank 0 counts for all: while ranks open the folder, another program may add records to it, and a number of
+   the queue must mean one point. */
 static void list_todo(work *w) {
   const cli_points *s = w->s;
   w->todo = cli_resize(NULL, (size_t)s->points, sizeof(int));
@@ -375,6 +377,8 @@ static void list_todo(work *w) {
       w->todo[w->count++] = k;
     }
   }
+  (void)cli_ranks_share(NULL, 0, sizeof(w->count), &w->count);
+  (void)cli_ranks_share(NULL, 0, (size_t)w->count * sizeof(int), w->todo);
 }
 
 static int end_records(work *w) {
@@ -408,6 +412,17 @@ int cli_points_run(cli_points *s, const char *kind) {
 }
 
 bool cli_points_interrupted(const cli_points *s) { return s->run->options.interrupt(s->run->options.user); }
+
+int cli_points_complete(const cli_points *s, const char *what) {
+  const cli_point_counts n = cli_point_table_count(&s->table);
+  if (n.not_run == 0 && !cli_points_interrupted(s)) {
+    return CLI_DONE;
+  }
+  const char *why = cli_points_interrupted(s) ? "interrupted" : "incomplete";
+  return s->record.folder ? cli_failed("%s; %d of %d %s are recorded: --resume computes the others", why,
+                                       n.done + n.failed, s->points, what)
+                          : cli_failed("%s; %d of %d %s were computed", why, n.done, s->points, what);
+}
 
 bool cli_points_partial(const cli_points *s, int *status) {
   int left = 0, own = 0, failed = 0;
