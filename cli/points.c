@@ -345,6 +345,7 @@ static int open_in_turn(cli_points *s, mbg_records **out) {
   if (!s->record.folder) {
     return cli_ranks_count() > 1 ? cli_bad_input("several ranks need --records FOLDER, where results meet") : CLI_DONE;
   }
+  s->record.quiet = cli_ranks_own() > 0;
   int status = cli_ranks_own() == 0 ? open_records(s, out) : CLI_DONE;
   status = cli_ranks_worst(status);
   status = status == CLI_DONE && cli_ranks_own() > 0 ? open_records(s, out) : status;
@@ -354,12 +355,10 @@ static int open_in_turn(cli_points *s, mbg_records **out) {
 /* after all ranks: what the others have recorded */
 static int gather(cli_points *s) {
   mbg_records *all = NULL;
-  cli_record_options again = s->record;
   if (cli_ranks_count() == 1 || cli_ranks_own() > 0) {
     return CLI_DONE;
   }
-  again.resume = true;
-  s->record = again;
+  s->record.resume = s->record.quiet = true;
   const int status = open_records(s, &all);
   mbg_records_destroy(all);
   return status;

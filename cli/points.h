@@ -19,6 +19,7 @@ typedef struct {
   const char *folder; /* NULL: results are not recorded */
   int part, parts;    /* 1 .. parts */
   bool resume;
+  bool quiet; /* warnings about what was found are told already, or by the first rank */
 } cli_record_options;
 
 int cli_record_take(const cli_args *args, cli_record_options *options);
