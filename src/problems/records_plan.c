@@ -112,7 +112,7 @@ static bool names_of(mbg__arena *arena, const mbg__json *root, const char *key, 
 static int take_plan(mbg_context *ctx, mbg__arena *arena, const char *path, const mbg__json *root,
                      mbg_records_plan *p) {
   if (root->kind != MBG__JSON_OBJECT || !mbg__json_member(root, "mbgrad-records")) {
-    return bad_plan(ctx, path, "the key \"mbgrad-records\" is missing");
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "%s is no plan of records: name another folder", path);
   }
   const mbg__json *version = mbg__json_member(root, "mbgrad-records"), *points = mbg__json_member(root, "points");
   if (version->kind != MBG__JSON_NUMBER || version->number != 1) {

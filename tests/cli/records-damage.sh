@@ -26,6 +26,9 @@ plan = json.load(open("base/plan.json"))
 del plan["sum"]
 json.dump(plan, open("r/plan.json", "w"))'
 merged && same merged.csv "a plan without sum, of an older program"
+mkdir mine && echo '{ "my": "plan" }' >mine/plan.json
+sweep --records mine
+cat mine/plan.json
 # folders, pipes and links that have names of records
 fresh
 mkdir r/folder.records
