@@ -366,8 +366,8 @@ static int gather(cli_points *s) {
 
 /* ---------------------------------------------------------------------- all points */
 
-/* The list of rank 0 counts for all: while ranks open the folder, another program may add records to it, and a number of
-   the queue must mean one point. */
+/* The list of rank 0 counts for all: while ranks open the folder, another program may add records to it, and a number
+   of the queue must mean one point. */
 static void list_todo(work *w) {
   const cli_points *s = w->s;
   w->todo = cli_resize(NULL, (size_t)s->points, sizeof(int));
