@@ -1,5 +1,6 @@
 /* mbgrad merge: the table of all results in a folder of records */
 #include "cli.h"
+#include "files.h"
 #include "points.h"
 #include "results.h"
 #include "text.h"
@@ -83,7 +84,10 @@ static int write_table(const mbg_records *r, const char *path) {
     t.rows[i] = i % width == 0 ? CLI_POINT_NOT_RUN : NAN;
   }
   cli_record_rows(r, &t);
-  const int status = cli_point_table_write(&t, path);
+  const int status = cli_point_table_write(&t, path), failed = mbg_records_get_summary(r)->failed;
+  if (status == CLI_DONE && failed > 0) {
+    cli_warning("%d of %d points could not be simulated: rows \"failed\"", failed, t.points);
+  }
   free(t.rows);
   return status;
 }
@@ -95,7 +99,8 @@ static int merge(const cli_args *args) {
   if (mbg_context_create(NULL, &s.ctx) < 0) {
     return cli_failed("out of memory");
   }
-  int status = cli_session_status(&s, mbg_records_create(s.ctx, args->argument[0], NULL, &r));
+  int status = cli_files_check(args, s.ctx, NULL);
+  status = status == CLI_DONE ? cli_session_status(&s, mbg_records_create(s.ctx, args->argument[0], NULL, &r)) : status;
   if (status == CLI_DONE && cli_flag(args, "status")) {
     put_summary(r);
   } else if (status == CLI_DONE) {

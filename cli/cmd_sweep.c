@@ -273,9 +273,7 @@ static int write_table(job *j) {
     return status;
   }
   status = cli_point_table_write(&j->p.table, path);
-  if (status == CLI_DONE && cli_points_interrupted(&j->p)) {
-    return cli_failed("interrupted; %d of %d points were computed", j->count.done, j->points);
-  }
+  status = status == CLI_DONE ? cli_points_complete(&j->p, "points") : status;
   return status == CLI_DONE ? tell_points(j) : status;
 }
 

@@ -294,9 +294,7 @@ static int take_samples(job *j, bool *part) {
     return status;
   }
   const int done = cli_point_table_count(&s->table).done;
-  if (status == CLI_DONE && cli_points_interrupted(s)) {
-    status = cli_failed("interrupted; %d of %d samples were computed", done, s->points);
-  }
+  status = status == CLI_DONE ? cli_points_complete(s, "samples") : status;
   j->u.failed = s->points - done;
   if (status == CLI_DONE && j->u.failed == s->points) {
     status = cli_failed("no sample could be simulated");

@@ -375,7 +375,7 @@ static int check_folder(const char *what, const char *path, cli_option_kind kind
 int cli_file_check(mbg_context *ctx, const mbg_model *model, const char *what, const char *path, cli_option_kind kind) {
   bool own, named;
   const int status = check_folder(what, path, kind);
-  if (status != CLI_DONE || mbg_model_reads(ctx, model, path, &own, &named) < 0) {
+  if (status != CLI_DONE || !model || mbg_model_reads(ctx, model, path, &own, &named) < 0) {
     return status;
   }
   if (own && kind != CLI_FILE_MODEL) {

@@ -345,6 +345,7 @@ static int open_in_turn(cli_points *s, mbg_records **out) {
   if (!s->record.folder) {
     return cli_ranks_count() > 1 ? cli_bad_input("several ranks need --records FOLDER, where results meet") : CLI_DONE;
   }
+  s->record.quiet = cli_ranks_own() > 0;
   int status = cli_ranks_own() == 0 ? open_records(s, out) : CLI_DONE;
   status = cli_ranks_worst(status);
   status = status == CLI_DONE && cli_ranks_own() > 0 ? open_records(s, out) : status;
@@ -354,12 +355,10 @@ static int open_in_turn(cli_points *s, mbg_records **out) {
 /* after all ranks: what the others have recorded */
 static int gather(cli_points *s) {
   mbg_records *all = NULL;
-  cli_record_options again = s->record;
   if (cli_ranks_count() == 1 || cli_ranks_own() > 0) {
     return CLI_DONE;
   }
-  again.resume = true;
-  s->record = again;
+  s->record.resume = s->record.quiet = true;
   const int status = open_records(s, &all);
   mbg_records_destroy(all);
   return status;
@@ -367,6 +366,8 @@ static int gather(cli_points *s) {
 
 /* ---------------------------------------------------------------------- all points */
 
+/* The list of rank 0 counts for all: while ranks open the folder, another program may add records to it, and a number
+   of the queue must mean one point. */
 static void list_todo(work *w) {
   const cli_points *s = w->s;
   w->todo = cli_resize(NULL, (size_t)s->points, sizeof(int));
@@ -375,6 +376,8 @@ static void list_todo(work *w) {
       w->todo[w->count++] = k;
     }
   }
+  (void)cli_ranks_share(NULL, 0, sizeof(w->count), &w->count);
+  (void)cli_ranks_share(NULL, 0, (size_t)w->count * sizeof(int), w->todo);
 }
 
 static int end_records(work *w) {
@@ -409,8 +412,19 @@ int cli_points_run(cli_points *s, const char *kind) {
 
 bool cli_points_interrupted(const cli_points *s) { return s->run->options.interrupt(s->run->options.user); }
 
+int cli_points_complete(const cli_points *s, const char *what) {
+  const cli_point_counts n = cli_point_table_count(&s->table);
+  if (n.not_run == 0 && !cli_points_interrupted(s)) {
+    return CLI_DONE;
+  }
+  const char *why = cli_points_interrupted(s) ? "interrupted" : "incomplete";
+  return s->record.folder ? cli_failed("%s; %d of %d %s are recorded: --resume computes the others", why,
+                                       n.done + n.failed, s->points, what)
+                          : cli_failed("%s; %d of %d %s were computed", why, n.done, s->points, what);
+}
+
 bool cli_points_partial(const cli_points *s, int *status) {
-  int left = 0, own = 0;
+  int left = 0, own = 0, failed = 0;
   if (cli_ranks_own() > 0) {
     *status = CLI_DONE;
     return true;
@@ -420,12 +434,17 @@ bool cli_points_partial(const cli_points *s, int *status) {
   }
   for (int k = 0; k < s->points; k++) {
     const bool mine = cli_record_own(&s->record, k);
+    const double outcome = *cli_point_table_row(&s->table, k);
     own += mine;
-    left += mine && *cli_point_table_row(&s->table, k) == CLI_POINT_NOT_RUN;
+    left += mine && outcome == CLI_POINT_NOT_RUN;
+    failed += mine && outcome < 0;
   }
   if (left > 0) {
     *status = cli_failed("interrupted; %d of %d points of this part are recorded: --resume goes on", own - left, own);
   } else {
+    if (failed > 0) {
+      cli_warning("%d of %d points of this part could not be simulated", failed, own);
+    }
     fprintf(stderr, "part %d of %d is recorded, %d points: mbgrad merge %s makes a table of all parts\n",
             s->record.part, s->record.parts, own, s->record.folder);
     *status = CLI_DONE;

@@ -19,6 +19,7 @@ typedef struct {
   const char *folder; /* NULL: results are not recorded */
   int part, parts;    /* 1 .. parts */
   bool resume;
+  bool quiet; /* warnings about what was found are told already, or by the first rank */
 } cli_record_options;
 
 int cli_record_take(const cli_args *args, cli_record_options *options);
@@ -54,6 +55,9 @@ typedef struct {
 int cli_points_run(cli_points *points, const char *kind);
 void cli_points_destroy(cli_points *points);
 bool cli_points_interrupted(const cli_points *points);
+/* CLI_FAILED with a message when points are left, by an interruption or because a rank has not recorded them; what:
+   "points". */
+int cli_points_complete(const cli_points *s, const char *what);
 /* The end of a program that computed a part, or that is not the first rank: the status, with a message that counts. */
 bool cli_points_partial(const cli_points *points, int *status);
 

@@ -22,7 +22,7 @@ static int take_shard(const char *text, cli_record_options *o) {
 int cli_record_take(const cli_args *args, cli_record_options *o) {
   const char *shard = cli_value(args, "shard", 0);
   const bool out = cli_takes(args, "out") && cli_value(args, "out", 0);
-  *o = (cli_record_options){cli_value(args, "records", 0), 1, 1, cli_flag(args, "resume")};
+  *o = (cli_record_options){cli_value(args, "records", 0), 1, 1, cli_flag(args, "resume"), false};
   /* a search may resume from its restart file instead */
   if (!o->folder && (shard || (o->resume && !cli_takes(args, "restart")))) {
     return cli_bad_input("--%s needs --records FOLDER, where results are recorded", shard ? "shard" : "resume");
@@ -37,7 +37,11 @@ bool cli_record_own(const cli_record_options *o, int point) { return o->parts <=
 
 int cli_record_open(cli_session *session, const cli_record_options *o, const mbg_records_plan *plan,
                     mbg_records **out) {
-  const int status = cli_session_written(session, mbg_records_create(session->ctx, o->folder, plan, out));
+  const int result = mbg_records_create(session->ctx, o->folder, plan, out);
+  if (result == MBG_OK && o->quiet) {
+    mbg_context_clear(session->ctx);
+  }
+  const int status = cli_session_written(session, result);
   int there = 0;
   for (int k = 0; *out && k < plan->point_count; k++) {
     there += cli_record_own(o, k) && mbg_records_status(*out, k) != 0;

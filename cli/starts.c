@@ -128,7 +128,7 @@ static int open_records(cli_session *session, const cli_search *s, const cli_rec
 /* results of this folder, also those of other processes */
 static int take_recorded(cli_session *session, const cli_search *s, const cli_record_options *record,
                          mbg_records **records, const cli_start_rows *rows) {
-  const cli_record_options again = {record->folder, record->part, record->parts, true};
+  const cli_record_options again = {record->folder, record->part, record->parts, true, true};
   mbg_records_destroy(*records);
   *records = NULL;
   const int status = open_records(session, s, &again, records);

@@ -106,6 +106,8 @@ def batch(
     out = np.full((n, len(rows)), np.nan)
     gradients = np.full((n, len(rows), len(index)), np.nan) if gradient else None
     result = Batch(p, chosen, by, out, gradients, [None] * n)
+    if records is not None and n == 0:
+        raise ValueError("records: there are no points")
     if records is not None and number_of_method != method_index("auto"):
         raise ValueError("records: the method of differentiation is that of the program, auto")
     recording = records if records is None else _recording(records, done, options, base, result, index, model)
@@ -196,7 +198,15 @@ def _run(
 
     options, rows, method, gradient = task
     if executor is not None:
-        spread(executor, model, result.parameters, todo, taken, options, rows, method, gradient)
+        try:
+            spread(executor, model, result.parameters, todo, taken, options, rows, method, gradient)
+        except BaseException as error:
+            there = f"{len(result) - len(todo) + finished} of {len(result)} points"
+            if recording is not None:
+                error.add_note(f"{there} are recorded in '{recording.folder}'; the same call computes the others.")
+            elif finished > 0:
+                error.add_note(f"{there} were computed; with records=FOLDER the same call would compute the others.")
+            raise
         return
 
     def work_together(k: int, watch: Watch) -> None:
@@ -270,8 +280,12 @@ class Table(Mapping[str, Any]):
             cells = ["" if np.isnan(column[k]) else f"{column[k]:.17g}" for column in columns]
             lines.append(",".join([*cells, "ok" if said == "ok" else "failed"]))
         beside = Path(f"{os.fspath(path)}.{os.getpid()}.tmp")
-        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        beside.replace(path)
+        try:
+            beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            beside.replace(path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame."""
@@ -295,6 +309,9 @@ def sweep(
 ) -> Table:
     """Evaluate a grid of parameters, or a list of points."""
     places = _points(model, points) if points is not None else {}
+    twice = [name for name in settings if name in places]
+    if twice:
+        raise ValueError(f"{twice[0]}: it is a column of points already; leave out its value")
     if points is None:
         places, settings = _grid(model, vary, settings)
     elif vary:
@@ -326,7 +343,11 @@ def sweep(
 def _points(model: Model, points: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
     """Columns of the points, one parameter each."""
     layout, columns = model._compile().layout, {}
+    if not hasattr(points, "items"):  # a dictionary, or a frame of pandas
+        raise TypeError(f"points: expected lists by the names of parameters, not {type(points).__name__}")
     for name, value in points.items():
+        if not isinstance(name, str):
+            raise TypeError(f"points: expected names of parameters, not {name!r}")
         try:
             place = layout.place(name)
         except KeyError as error:

@@ -9,14 +9,16 @@ import queue
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ._compiled import Compiled, evaluate, parse_compiled
-from ._errors import Error
-from ._native import FloatArray, IndexArray, Watch
+from ._errors import Error, InputError
+from ._mbgrad import lib
+from ._native import FloatArray, IndexArray, Watch, text_of
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -30,6 +32,7 @@ class Content(NamedTuple):
     run: str | None
     folder: str  # of the model, inside a folder with all files
     files: tuple[tuple[str, bytes], ...]
+    version: str  # of the program that asks
     key: str
 
 
@@ -68,9 +71,9 @@ def content_of(model: Model) -> Content:
     _named_files(model.to_dict(), base, found)
     top = Path(os.path.commonpath([base, *(p.parent for p in found)]))
     files = tuple((str(p.relative_to(top)), data) for p, data in sorted(found.items()))
-    text, folder = model.to_json(), str(base.relative_to(top))
-    key = hashlib.sha256(repr((text, model._run_name, folder, files)).encode()).hexdigest()
-    return Content(f"<{model.name}>", text, model._run_name, folder, files, key)
+    text, folder, version = model.to_json(), str(base.relative_to(top)), text_of(lib.mbg_version())
+    key = hashlib.sha256(repr((text, model._run_name, folder, files, version)).encode()).hexdigest()
+    return Content(f"<{model.name}>", text, model._run_name, folder, files, version, key)
 
 
 _models: dict[str, Compiled] = {}
@@ -80,6 +83,9 @@ def _compiled(content: Content | str) -> Compiled | None:
     """Return the model of a content, or of its key; a worker makes it once. None: nothing is known of this key."""
     done = _models.get(content if isinstance(content, str) else content.key)
     if done is None and not isinstance(content, str):
+        own = text_of(lib.mbg_version())
+        if content.version != own:  # results of two versions would meet in one table
+            raise InputError(f"executor: a worker has version {own} of mbgrad, this program version {content.version}")
         with tempfile.TemporaryDirectory(prefix="mbgrad-") as top:
             for name, data in content.files:
                 path = Path(top, name)
@@ -168,8 +174,11 @@ def _result_of(piece: Piece, i: int) -> Result:
 
 # ---------------------------------------------------------------------- tasks
 
-LONGEST, SHORTEST = 0.7, 0.03  # seconds of a task: lost when a worker dies; a task of Dask costs some milliseconds
+# seconds of the shortest and of the longest task; what a worker has in hand is lost when it dies
+PLAIN_TASKS = (0.03, 0.7)
+DASK_TASKS = (0.06, 1.5)  # a task costs 3.5 ms in client, scheduler and worker
 UNKNOWN = 32  # workers of an executor that does not say how many it has
+ASK = 10.0  # seconds after which a cluster is asked for its workers again
 
 
 def _worker_count(executor: Any) -> int:
@@ -184,11 +193,25 @@ def _worker_count(executor: Any) -> int:
     return UNKNOWN
 
 
+def _check(executor: Any) -> None:
+    """Refuse what is no executor, or one that cannot take tasks from here."""
+    if isinstance(executor, type):
+        raise TypeError(f"executor: {executor.__name__} is a class; give an object of it")
+    if not callable(getattr(executor, "submit", None)):
+        hint = "; give a Client of it" if hasattr(executor, "scheduler_address") else ""
+        raise TypeError(f"executor: {type(executor).__name__} has no method submit{hint}")
+    if hasattr(executor, "nthreads"):  # Dask
+        if getattr(executor, "status", None) == "closed":
+            raise ValueError("executor: the client of Dask is closed")
+        if getattr(executor, "asynchronous", False) is True:
+            raise TypeError("executor: the client of Dask is asynchronous; give one with asynchronous=False")
+
+
 class Tasks:
     """Points on their way to workers and back.
 
-    Each worker has a task and another one that waits, so that no worker waits for this program. Tasks last LONGEST
-    seconds; the first ones are single points, which tell the time of a point, and the last ones become shorter, so that
+    Each worker has a task and another one that waits, so that no worker waits for this program. Tasks have the longest
+    time; the first ones are single points, which tell the time of a point, and the last ones become shorter, so that
     all workers end together. The first tasks bring the model; later ones name it, and a worker that does not know it
     says so.
     """
@@ -198,6 +221,7 @@ class Tasks:
     ) -> None:
         self.executor, self.content, self.p, self.todo, self.rest = executor, content, p, todo, rest
         self.dask = hasattr(executor, "nthreads")
+        self.shortest, self.longest = DASK_TASKS if self.dask else PLAIN_TASKS
         self.ended: queue.SimpleQueue[tuple[Any, Sequence[int]]] = queue.SimpleQueue()
         self.futures: set[Any] = set()
         self.first = 0  # point that has not been given away
@@ -210,18 +234,21 @@ class Tasks:
             return 1
         rate = self.points / max(self.seconds, 1e-9)
         share = (len(self.todo) - self.first) // (2 * self.workers)
-        return max(1, min(int(LONGEST * rate), max(int(SHORTEST * rate), share)))
+        return max(1, min(int(self.longest * rate), max(int(self.shortest * rate), share)))
 
     def _submit(self, content: Content | str, points: Sequence[int]) -> None:
         # Dask would compute the key of a task from its arguments
         extra: dict[str, Any] = {"pure": False} if self.dask else {}
         future = self.executor.submit(compute_points, content, self.p[list(points)], *self.rest, **extra)
+        if not hasattr(future, "add_done_callback"):
+            who = type(self.executor).__name__
+            raise TypeError(f"executor: submit of {who} returned {type(future).__name__}, which is no future")
         self.futures.add(future)
         future.add_done_callback(lambda f: self.ended.put((f, points)))
 
     def fill(self) -> None:
         """Give away points until every worker has its two tasks."""
-        if self.dask and time.monotonic() - self.asked > 2:  # a cluster may grow
+        if self.dask and time.monotonic() - self.asked > ASK:  # a cluster may grow
             self.workers, self.asked = _worker_count(self.executor), time.monotonic()
         while self.first < len(self.todo) and len(self.futures) < 2 * self.workers:
             points = self.todo[self.first : self.first + self._size()]
@@ -233,7 +260,15 @@ class Tasks:
         while True:
             future, points = self.ended.get()
             self.futures.discard(future)
-            piece: Piece | None = future.result()
+            try:
+                piece: Piece | None = future.result()
+            except Exception as error:
+                # a broken pool has lost all tasks, whichever comes first
+                if not isinstance(error, BrokenExecutor):
+                    error.add_note(
+                        f"The task had point {', '.join(map(str, points[:8]))}{', ...' * (len(points) > 8)}."
+                    )
+                raise
             if piece is not None:
                 break
             self._submit(self.content, points)
@@ -246,8 +281,7 @@ def spread(
     executor: Any, model: Model, p: FloatArray, todo: Sequence[int], take: Callable[[int, Result], None], *rest: Any
 ) -> None:
     """Compute points on the workers of an executor, and take each result as it comes."""
-    if not hasattr(executor, "submit"):
-        raise TypeError(f"executor: {type(executor).__name__} has no method submit")
+    _check(executor)
     tasks = Tasks(executor, content_of(model), p, todo, rest)
     try:
         tasks.fill()

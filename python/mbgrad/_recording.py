@@ -26,6 +26,9 @@ class Recording:
         inputs: Sequence[str],
         outputs: Sequence[str],
     ) -> None:
+        self.folder = os.fsdecode(folder)
+        if "\0" in self.folder:
+            raise ValueError("records: the name of the folder has a NUL")
         with context() as ctx:
             identity = ffi.new("char[]", lib.MBG_RECORDS_IDENTITY_SIZE)
             numbers = np.concatenate([base, points.ravel()])

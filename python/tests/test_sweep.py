@@ -94,6 +94,115 @@ def test_failures_are_rows(tmp_path):
         model.sweep(points={"L01": [2.0], "k1": [1.0, 2.0]})
 
 
+class Inline(concurrent.futures.Executor):
+    """An executor whose third task is lost."""
+
+    _max_workers = 1
+
+    def __init__(self, error):
+        self.error, self.tasks = error, 0
+
+    def submit(self, function, *arguments):
+        future = concurrent.futures.Future()
+        self.tasks += 1
+        if self.tasks == 3:
+            future.set_exception(self.error)
+        else:
+            future.set_result(function(*arguments))
+        return future
+
+
+def test_a_lost_task_says_what_is_there(whole, tmp_path):
+    model, points = mbgrad.load("quarter-car-design"), table_of(whole)
+    broken = concurrent.futures.process.BrokenProcessPool("gone")
+    for records, notes in (
+        (tmp_path / "r", [f"2 of 30 points are recorded in '{tmp_path / 'r'}'; the same call computes the others."]),
+        (None, ["2 of 30 points were computed; with records=FOLDER the same call would compute the others."]),
+    ):
+        with pytest.raises(concurrent.futures.process.BrokenProcessPool) as caught:
+            model.sweep(points=points, end=0.2, executor=Inline(broken), records=records)
+        assert caught.value.__notes__ == notes
+        del broken.__notes__
+    with pytest.raises(RuntimeError) as caught:
+        model.sweep(points=points, end=0.2, executor=Inline(RuntimeError("killed")), records=tmp_path / "r")
+    assert caught.value.__notes__[0].startswith("The task had point 4")
+    assert caught.value.__notes__[1].startswith("4 of 30 points are recorded")
+    model.sweep(points=points, end=0.2, records=tmp_path / "r").to_csv(tmp_path / "resumed.csv")
+    assert (tmp_path / "resumed.csv").read_bytes() == whole.read_bytes()
+
+
+class Other:
+    """What looks like an executor."""
+
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
+@pytest.mark.parametrize(
+    ("executor", "error", "message"),
+    [
+        (3, TypeError, "int has no method submit"),
+        (concurrent.futures.ThreadPoolExecutor, TypeError, "ThreadPoolExecutor is a class; give an object of it"),
+        (Other(submit=lambda *a: None), TypeError, "submit of Other returned NoneType, which is no future"),
+        (Other(scheduler_address="tcp://"), TypeError, "Other has no method submit; give a Client of it"),
+        (Other(submit=print, nthreads=dict, status="closed"), ValueError, "client of Dask is closed"),
+        (Other(submit=print, nthreads=dict, asynchronous=True), TypeError, "give one with asynchronous=False"),
+    ],
+)
+def test_what_is_no_executor(executor, error, message):
+    with pytest.raises(error, match=message):
+        mbgrad.load("five-bar").sweep(points={"L01": [2.0]}, end=0.01, executor=executor)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"points": {"L01": [2.0, np.nan]}}, ValueError, "L01: not all numbers are finite"),
+        ({"points": {"L1": [2.0]}}, mbgrad.InputError, "no parameter 'L1'; did you mean 'L01'"),
+        ({"points": {"L01": [[2.0]]}}, ValueError, "lists of one length"),
+        ({"points": [[2.0]]}, TypeError, "points: expected lists by the names of parameters, not list"),
+        ({"points": {3: [2.0]}}, TypeError, "points: expected names of parameters, not 3"),
+        ({"points": {"L01": [2.0]}, "L01": 3.0}, ValueError, "L01: it is a column of points already"),
+        ({"points": {"L01": []}, "records": "r"}, ValueError, "records: there are no points"),
+        ({"points": {"L01": [2.0]}, "records": "a\0b"}, ValueError, "records: the name of the folder has a NUL"),
+        ({"points": {"L01": [2.0]}, "records": ""}, mbgrad.InputError, "the folder of records has no name"),
+        ({"points": {"L01": [2.0]}, "records": __file__}, mbgrad.InputError, "is a file; records need a folder"),
+    ],
+)
+def test_points_and_folders_that_are_refused(settings, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=message):
+        mbgrad.load("five-bar").sweep(end=0.01, **settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_workers_have_the_same_version():
+    from mbgrad import _executor
+
+    content = _executor.content_of(mbgrad.load("five-bar"))
+    with pytest.raises(mbgrad.InputError, match=r"this program version 9\.9"):
+        _executor.compute_points(content._replace(version="9.9", key="other"), np.zeros((1, 1)), {}, [0], 0, True)
+
+
+def test_damaged_records_and_tables_that_cannot_be_written(whole, tmp_path):
+    model, points = mbgrad.load("quarter-car-design"), table_of(whole)
+    table = model.sweep(points=points, end=0.2, records=tmp_path / "r")
+    (file,) = (tmp_path / "r").glob("*.records")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.warns(mbgrad.MbgradWarning, match=r"\.records:\d+: the record is damaged and does not count"):
+        model.sweep(points=points, end=0.2, records=tmp_path / "r").to_csv(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == whole.read_bytes()
+    with pytest.raises(FileNotFoundError) as caught:
+        table.to_csv(tmp_path / "no" / "table.csv")
+    assert caught.value.filename == str(tmp_path / "no" / "table.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(IsADirectoryError):
+        table.to_csv(tmp_path / "folder.csv")
+    assert not list(tmp_path.glob("*.tmp"))
+
+
 KILLED = """
 import concurrent.futures, csv, multiprocessing, sys, mbgrad
 sys.path.insert(0, sys.argv[4])

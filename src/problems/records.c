@@ -76,8 +76,12 @@ static int copy_plan(mbg_context *ctx, mbg_records *r, const mbg_records_plan *p
 
 static int make_folder(mbg_context *ctx, const char *folder) {
   struct stat info;
-  if (mkdir(folder, 0777) == 0 || (errno == EEXIST && stat(folder, &info) == 0 && S_ISDIR(info.st_mode))) {
+  if (mkdir(folder, 0777) == 0) {
     return MBG_OK;
+  }
+  if (errno == EEXIST && stat(folder, &info) == 0) {
+    return S_ISDIR(info.st_mode) ? MBG_OK
+                                 : mbg__fail(ctx, MBG_ERROR_INPUT, "'%s' is a file; records need a folder", folder);
   }
   const bool wrong = errno == ENOENT || errno == ENOTDIR || errno == EEXIST; /* a name, not the disk */
   return mbg__fail(ctx, wrong ? MBG_ERROR_INPUT : MBG_ERROR_IO, "cannot make the folder '%s': %s", folder,
@@ -100,9 +104,12 @@ int mbg_records_create(mbg_context *ctx, const char *folder, const mbg_records_p
   MBG_NEED(ctx, ctx && folder && out);
   MBG_NEED(ctx, !plan || (plan->kind && plan->model && plan->identity && plan->point_count > 0 &&
                           (plan->inputs || plan->input_count == 0) && (plan->outputs || plan->output_count == 0)));
+  *out = NULL;
+  if (!*folder) {
+    return mbg__fail(ctx, MBG_ERROR_INPUT, "the folder of records has no name");
+  }
   int err = MBG_OK;
   mbg_records *r = mbg__alloc_zero(ctx, 1, sizeof(*r));
-  *out = NULL;
   if (!r) {
     return mbg__fail_memory(ctx);
   }

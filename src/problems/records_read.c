@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---------------------------------------------------------------------- one record */
 
@@ -75,12 +76,16 @@ static int take_line(mbg_context *ctx, mbg_records *r, int file, int number, cha
 
 /* ---------------------------------------------------------------------- one file */
 
-/* A last line without its line break was not written to its end: it does not count. */
+/* A last line without its line break was not written to its end: it does not count. A first line inside: several files
+   were put together. */
 static int read_lines(mbg_context *ctx, mbg_records *r, int file, char *text, size_t length, double *row) {
   enum { NAMED = 20 };
+  const size_t head = strlen(r->head);
   int number = 2;
   for (char *line = text, *end; (end = memchr(line, '\n', length - (size_t)(line - text))); line = end + 1) {
-    const int status = take_line(ctx, r, file, number, line, (size_t)(end - line), row);
+    const size_t n = (size_t)(end - line);
+    const bool first = n + 1 == head && memcmp(line, r->head, n) == 0;
+    const int status = first ? MBG_OK : take_line(ctx, r, file, number, line, n, row);
     if (status == MBG_ERROR_IO) {
       return MBG_ERROR_INPUT;
     }
@@ -93,6 +98,30 @@ static int read_lines(mbg_context *ctx, mbg_records *r, int file, char *text, si
   return MBG_OK;
 }
 
+/* Why a file is none of this plan, or NULL. */
+static const char *foreign(const mbg_records *r, const char *text, size_t length) {
+  static const char begin[] = "mbgrad records 1: ";
+  const size_t head = strlen(r->head), n = sizeof(begin) - 1;
+  if (memcmp(text, r->head, length < head ? length : head) == 0) {
+    return NULL;
+  }
+  const char *end = memchr(text, '\n', length);
+  const bool records = end && (size_t)(end - text) > n && memcmp(text, begin, n) == 0 && end[-1] != '\r';
+  return records ? "has records of another plan"
+                 : "does not begin as a file of records does (it was damaged, or copied as text)";
+}
+
+/* Folders, pipes and links to nothing have the names of records, too. */
+static bool is_file(mbg_context *ctx, mbg_records *r, const char *path) {
+  struct stat info;
+  if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+    return true;
+  }
+  r->found.foreign++;
+  mbg__note(ctx, MBG_WARNING, "'%s' is no file and is left alone", path);
+  return false;
+}
+
 static int read_file(mbg_context *ctx, mbg_records *r, int file, double *row) {
   int err = MBG_OK;
   mbg__arena arena;
@@ -103,13 +132,17 @@ static int read_file(mbg_context *ctx, mbg_records *r, int file, double *row) {
   char *path = mbg__arena_take(&arena, size, 1);
   MBG_TRY(mbg__arena_check(ctx, &arena));
   mbg__format(path, size, "%s/%s", r->folder, r->names[file]);
-  MBG_TRY(mbg__file_read_data(ctx, &arena, path, &text, &length));
-  if (!memchr(text, '\n', length)) { /* killed while it was begun */
+  if (!is_file(ctx, r, path)) {
     goto done;
   }
-  if (length < head || memcmp(text, r->head, head) != 0) {
+  MBG_TRY(mbg__file_read_data(ctx, &arena, path, &text, &length));
+  const char *why = foreign(r, text, length);
+  if (why) {
     r->found.foreign++;
-    mbg__note(ctx, MBG_WARNING, "'%s' has records of another plan and is left alone", path);
+    mbg__note(ctx, MBG_WARNING, "'%s' %s and is left alone", path, why);
+    goto done;
+  }
+  if (length < head) { /* killed while it was begun */
     goto done;
   }
   r->found.files++;

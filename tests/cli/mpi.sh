@@ -11,6 +11,17 @@ ranks 4 "$MBGRAD-mpi" $sweep --records r --out four.csv
 cmp four.csv whole.csv && "$MBGRAD" merge r --status
 "$MBGRAD" merge r | cmp - whole.csv && echo "records of four ranks"
 "$MBGRAD-mpi" $sweep --jobs 2 | cmp - whole.csv && echo "without mpirun"
+# another program adds records while the ranks begin: rank 1 sees those of a third, rank 0 none
+"$MBGRAD" $sweep --records rank1 --shard 1/3 2>/dev/null
+mpirun --oversubscribe --allow-run-as-root -n 1 "$MBGRAD-mpi" $sweep --records rank0 : -n 1 "$MBGRAD-mpi" $sweep --records rank1 --resume >first.csv 2>/dev/null
+cp rank1/*.records rank0 && "$MBGRAD" merge rank0 | cmp - whole.csv && echo "one list for all ranks"
+# a damaged record is named once
+cp -r r damaged && sed -i '3s/ 4/ 5/' "$(ls damaged/*.records | head -n 1)"
+mpirun --oversubscribe --allow-run-as-root -n 3 "$MBGRAD-mpi" $sweep --records damaged --resume 2>said | cmp - whole.csv && grep -c 'damaged and does not count' said
+# what a rank has not recorded is missing: no table is complete without it
+mkdir lost
+mpirun --oversubscribe --allow-run-as-root -n 1 "$MBGRAD-mpi" $sweep --records mine : -n 3 "$MBGRAD-mpi" $sweep --records lost >part.csv 2>told
+echo "status $(grep -q 'not run' part.csv && grep -c '^mbgrad: error: incomplete; [0-9]* of 40 points are recorded: --resume computes the others' told)"
 ranks 2 "$MBGRAD-mpi" $sweep
 ranks 2 "$MBGRAD-mpi" $sweep --records r
 ranks 2 "$MBGRAD-mpi" check five-bar
