@@ -28,7 +28,7 @@ struct mbg__criteria {
   int nfiring;
   const mbg__firing *firings;
   const int *place; /* NULL, or see mbg__criteria_places */
-  const real *end, *sum;
+  const real *end, *sum, *staged;
   real *psi;             /*                                             (ncriterion) */
   real *bar;             /* weights of criteria behind an expression    (ncriterion) */
   real *x, *g, *scratch; /* of the largest expression */
@@ -197,14 +197,15 @@ static real omega_at(const mbg__criteria *c, int n) {
 }
 
 static real integral(const mbg__criteria *c, int k) {
+  const real staged = c->staged ? c->staged[c->acc[k].column] : 0;
   real s = 0;
   if (c->place) {
-    return c->sum[c->acc[k].column];
+    return c->sum[c->acc[k].column] + staged;
   }
   for (int n = 0; n < c->nnode; n++) {
     s += omega_at(c, n) * value_at(c, k, n);
   }
-  return s;
+  return s + staged;
 }
 
 static real least_squares(const mbg__criteria *c, int k) {
@@ -344,6 +345,8 @@ void mbg__criteria_places(mbg__criteria *c, const int *place, const real *end, c
   c->end = end;
   c->sum = sum;
 }
+
+void mbg__criteria_staged(mbg__criteria *c, const real *staged) { c->staged = staged; }
 
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,
                          const real *attr, real *psi) {

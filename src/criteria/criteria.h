@@ -75,6 +75,8 @@ static inline real mbg__trapezoid(const real *t, int nnode, int n) {
 /* The next values are those of a run that keeps little: column k of y is the signal at place[k], -1: only its last
    value and its integral are known, in end and sum. NULL: y is complete. Referenced. */
 void mbg__criteria_places(mbg__criteria *c, const int *place, const real *end, const real *sum);
+/* The integrals of the next values over steps without weights at nodes, by column; NULL: 0. Referenced. */
+void mbg__criteria_staged(mbg__criteria *c, const real *staged);
 /* Values psi (ncriterion) from y (nnode x width, row-major), omega (nnode; NULL: trapezoidal rule) and attribute values
    (na). The arrays are referenced until the next call. */
 int mbg__criteria_values(mbg_context *ctx, mbg__criteria *c, const real *omega, int width, const real *y,
@@ -91,6 +93,8 @@ int mbg__criteria_path_seeds(mbg_context *ctx, mbg__arena *arena, const mbg__cri
    d psi / d y_n = omega_n density_n + point_n. */
 real mbg__seeds_density(const mbg__seeds *s, int column, const real *y);
 real mbg__seeds_point(const mbg__seeds *s, int node, int column);
+/* The derivative of the integrand by a column where it is the same at all times: without smooth maxima. */
+real mbg__seeds_linear(const mbg__seeds *s, int column);
 /* The integrand itself at a node with values y, T the length of the run: for the derivative by times of nodes. */
 real mbg__seeds_integrand(const mbg__seeds *s, const real *y, real T);
 /* The derivative by the time of a node, by interpolation. */

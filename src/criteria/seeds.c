@@ -12,6 +12,14 @@ real mbg__seeds_density(const mbg__seeds *s, int column, const real *y) {
   return sum;
 }
 
+real mbg__seeds_linear(const mbg__seeds *s, int column) {
+  real sum = 0;
+  for (int i = 0; i < s->ndensity; i++) {
+    sum += s->density[i].column == column && !(s->density[i].sharpness > 0) ? s->density[i].weight : 0;
+  }
+  return sum;
+}
+
 /* the smooth maximum is (1/k) ln(S/T), and T is the sum of the weights */
 real mbg__seeds_integrand(const mbg__seeds *s, const real *y, real T) {
   real sum = 0;

@@ -84,6 +84,8 @@ typedef struct {
   const real *(*node_time)(const mbg__formulation_work *w);
   /* ... and, where it has weights of its own, h'/h of the step in which the node lies (np); NULL: lengths stay. */
   const real *(*node_stretch)(const mbg__formulation_work *w);
+  /* After tangent, for nodes with integrals by stages: their derivatives (nused x np). NULL: there are none. */
+  const real *(*staged)(const mbg__formulation_work *w);
   /* Is a method of the table possible with the plan's integrator? NULL: always. */
   bool (*has)(const mbg__run_plan *plan, mbg_method method);
   /* psi_a (ncrit x na) += gradient by attributes of ncrit criteria; the method is an adjoint that the formulation has.

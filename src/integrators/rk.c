@@ -192,6 +192,17 @@ real mbg__rk_stage_time(const mbg__rk_method *method, int i, real t0, real t1) {
   return beyond ? t1 : t;
 }
 
+real mbg__rk_argument(const mbg__rk_method *method, int n, int i, real t0, real t1, const real *y0, const real *k,
+                      real *Y) {
+  mbg__rk_combine(NULL, n, Y, y0, t1 - t0, i, method->A[i], k);
+  return mbg__rk_stage_time(method, i, t0, t1);
+}
+
+real mbg__rk_stage(const mbg__rk *rk, int i, real *Y) {
+  const mbg__rk_record *last = &rk->last;
+  return mbg__rk_argument(rk->method, rk->n, i, last->t0, last->t1, last->y0, last->k, Y);
+}
+
 /* Y = y + h sum_j<i a_ij k_j,  k_i = f(t + c_i h, Y) */
 static int stage(mbg__rk *rk, int i, real t1, real *Y) {
   const mbg__rk_method *m = rk->method;
@@ -236,9 +247,26 @@ static int attempt(mbg__rk *rk, real t1) {
     status = test_error(rk, t1);
   }
   if (status == 0) {
-    status = stages(rk, tested, rk->opt.dense ? m->nextended : m->nstage + 1, t1);
+    status = stages(rk, tested, rk->opt.dense && !rk->opt.late ? m->nextended : m->nstage + 1, t1);
   }
   return status;
+}
+
+int mbg__rk_complete(mbg_context *ctx, mbg__rk *rk) {
+  const mbg__rk_method *m = rk->method;
+  mbg__rk_record *last = &rk->last;
+  for (int i = m->nstage + 1; !last->r && i < m->nextended; i++) {
+    const real t = mbg__rk_stage(rk, i, rk->Y);
+    const int status = mbg__rk_evaluate(rk, t, rk->Y, rk->k + (size_t)i * (size_t)rk->n);
+    if (status != 0) {
+      return status < 0 ? status : fail_step(ctx, rk, (mbg__rk_reason)status, re(last->t1 - last->t0));
+    }
+  }
+  if (!last->r) {
+    mbg__rk_interpolant(rk->opt.pool, m, rk->n, last->t1 - last->t0, last->y0, last->y1, rk->k, rk->r);
+    last->r = rk->r;
+  }
+  return MBG_OK;
 }
 
 /* ---------------------------------------------------------------------- segments */
@@ -333,7 +361,8 @@ static bool too_small(const mbg__rk *rk, real t1) {
 /* Takes the attempt: y1 becomes y; stage s will be the first one of the next step. */
 static void accept(mbg__rk *rk, real t1, bool retried) {
   const real h = t1 - rk->t;
-  if (rk->opt.dense) {
+  const bool dense = rk->opt.dense && !rk->opt.late;
+  if (dense) {
     mbg__rk_interpolant(rk->opt.pool, rk->method, rk->n, h, rk->y, rk->y1, rk->k, rk->r);
   }
   if (rk->controlled) {
@@ -347,7 +376,7 @@ static void accept(mbg__rk *rk, real t1, bool retried) {
                               .t1 = t1,
                               .y0 = y0,
                               .y1 = rk->y,
-                              .r = rk->opt.dense ? rk->r : NULL,
+                              .r = dense ? rk->r : NULL,
                               .k = rk->opt.dense ? rk->k : NULL,
                               .first = rk->done == 0};
   rk->t = t1;

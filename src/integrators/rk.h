@@ -105,6 +105,7 @@ typedef struct {
   double fixed;              /* > 0: no error control, each segment is cut into equal steps of at most this length */
   long max_steps;            /* accepted and rejected ones of a run */
   bool dense;                /* dense output is wanted: three evaluations more per step of dop853, otherwise free */
+  bool late;                 /* ... of the steps alone for which mbg__rk_complete asks */
   mbg__pool *pool;           /* threads for long vectors, NULL: none */
 } mbg__rk_options;
 
@@ -118,8 +119,8 @@ typedef struct mbg__rk mbg__rk;
 typedef struct {
   real t0, t1;         /* the step's ends; its length is t1 - t0 */
   const real *y0, *y1; /* (n) */
-  const real *r;       /* dense output (ndense x n), NULL without the option */
-  const real *k;       /* stages (nextended x n), NULL without the option; not after a rebase */
+  const real *r;       /* dense output (ndense x n), NULL without the option, and late until mbg__rk_complete */
+  const real *k;       /* stages (nextended x n; late: nstage + 1), NULL without the option; not after a rebase */
   bool first;          /* of a segment */
 } mbg__rk_record;
 
@@ -175,6 +176,13 @@ const real *mbg__rk_rate(const mbg__rk *rk);
 
 /* The last accepted step; before the first one, y1 is the start. */
 const mbg__rk_record *mbg__rk_last(const mbg__rk *rk);
+/* Dense output of this step, if it has none yet. 0 or a negative status. */
+int mbg__rk_complete(mbg_context *ctx, mbg__rk *rk);
+/* The argument Y (n) of stage i of a step with the ends t0, t1, the start y0 and the stages k before it; its time. */
+real mbg__rk_argument(const mbg__rk_method *method, int n, int i, real t0, real t1, const real *y0, const real *k,
+                      real *Y);
+/* The argument Y (n) of stage i < nstage of this step, with the option dense; returns its time. */
+real mbg__rk_stage(const mbg__rk *rk, int i, real *Y);
 const mbg__rk_counts *mbg__rk_count(const mbg__rk *rk); /* since the start */
 const mbg__rk_failure *mbg__rk_why(const mbg__rk *rk);
 

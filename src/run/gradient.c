@@ -17,6 +17,7 @@ static int need_simulation(mbg_context *ctx, const mbg_run *run) {
 static int criteria_values(mbg_context *ctx, mbg_run *run) {
   const mbg__nodes *nodes = &run->nodes;
   mbg__criteria_places(run->criteria, nodes->place, nodes->end, nodes->sum);
+  mbg__criteria_staged(run->criteria, nodes->staged);
   return mbg__criteria_values(ctx, run->criteria, nodes->omega, nodes->width, nodes->y, run->design->attr, run->psi);
 }
 
@@ -135,6 +136,20 @@ static int direct_take(void *user, int node, const real *dy) {
   return MBG_OK;
 }
 
+/* ... and the integrals by stages, which have no nodes */
+static void add_staged(const direct_sum *s) {
+  const mbg_run *run = s->run;
+  const size_t np = (size_t)run->m->np;
+  const real *dy = run->nodes.staged ? run->formulation->ops->staged(run->work) : NULL;
+  for (int i = 0; dy && i < s->block->n * run->nused; i++) {
+    const int c = i / run->nused, k = i % run->nused;
+    const real density = mbg__seeds_linear(&s->block->seeds[c].at, k);
+    if (density != 0) {
+      vn_axpy((int)np, s->block->psi_p + (size_t)c * np, density, dy + (size_t)k * np);
+    }
+  }
+}
+
 /* What a stepper remembers belongs to the parameters of the run before. A given state that does not follow the
    parameters needs such as do not move its constraints. */
 static int check_given_state(mbg_context *ctx, mbg_run *run) {
@@ -233,6 +248,7 @@ static int differentiate(mbg_context *ctx, mbg_run *run, mbg_method method, int 
   if (method == MBG_METHOD_DIRECT) {
     direct_sum sum = {run, b};
     MBG_TRY(run->formulation->ops->tangent(ctx, run->work, direct_take, &sum));
+    add_staged(&sum);
   } else {
     MBG_TRY(adjoint(ctx, run, method, b));
   }

@@ -97,8 +97,10 @@ void mbg__system_mass_rate(const mbg__system *sys, real c, const real *x, real *
 void mbg__system_B_mul(const mbg__system *sys, const real *x, real *y);
 void mbg__system_B_mul_T(const mbg__system *sys, const real *x, real *y);
 
-/* Values of all signals (nsignal), accelerations and reactions included. After update. */
+/* Values of all signals (nsignal), accelerations and reactions included. After update; at a node, which is watched. */
 int mbg__system_signals(mbg_context *ctx, mbg__system *sys, const real **y);
+/* The same at a state that is no node. */
+int mbg__system_signal_values(mbg_context *ctx, mbg__system *sys, const real **y);
 
 /* A node of a run, after update: values of the used signals into y (nused), then the pose. */
 int mbg__system_record(mbg_context *ctx, mbg__system *sys, int nused, const int *used, int npose, real *y);

@@ -157,6 +157,13 @@ int mbg__system_signals(mbg_context *ctx, mbg__system *s, const real **y) {
   MBG_TRY(mbg__tendons_at_node(ctx, s));
   mbg__validity_at_node(s);
   mbg__watch_at_node(s);
+  MBG_TRY(mbg__system_signal_values(ctx, s, y));
+done:
+  return err;
+}
+
+int mbg__system_signal_values(mbg_context *ctx, mbg__system *s, const real **y) {
+  int err = MBG_OK;
   for (int i = 0; i < s->model->nsignal; i++) {
     const bool known = s->aside[i] || s->sampled[i] == s->place;
     MBG_TRY(known ? MBG_OK : mbg__signal_value(ctx, s, i));

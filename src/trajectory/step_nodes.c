@@ -34,10 +34,24 @@ int mbg__step_nodes_create(mbg_context *ctx, mbg__arena *arena, const mbg__run_p
   return mbg__arena_check(ctx, arena);
 }
 
+int mbg__step_nodes_by_stages(mbg_context *ctx, mbg__arena *arena, mbg__step_nodes *n, const mbg__rk_method *method,
+                              mbg__stage_value value) {
+  for (int k = 0; k < n->plan->nquadrature; k++) {
+    if (n->plan->quadratures[k].sharpness > 0) {
+      return MBG_OK;
+    }
+  }
+  n->method = n->plan->nquadrature > 0 ? method : NULL;
+  n->stage_value = value;
+  n->staged = MBG_TAKE(arena, real, n->nused);
+  n->stage = MBG_TAKE(arena, real, MBG__RK_STAGES * (size_t)n->nused);
+  return mbg__arena_check(ctx, arena);
+}
+
 void mbg__step_nodes_compact(mbg__step_nodes *n, double *const *ends) {
   n->compact = n->plan->place != NULL;
   n->grid.ends = ends;
-  n->grid.per = n->panels ? POINTS + 1 : 1;
+  n->grid.per = n->panels && !n->method ? POINTS + 1 : 1;
 }
 
 void mbg__step_nodes_destroy(mbg__step_nodes *n) {
@@ -96,11 +110,16 @@ mbg__nodes mbg__step_nodes_of(const mbg__step_nodes *n, const int *used, bool pa
                       .y = n->y,
                       .place = n->plan->place,
                       .end = n->end,
-                      .sum = n->sum};
+                      .sum = n->sum,
+                      .staged = n->method ? n->staged : NULL};
 }
 
 double mbg__step_nodes_time(const mbg__step_nodes *n, int i) {
   return n->compact ? mbg__grid_time(&n->grid, i) : re(n->t[i]);
+}
+
+static real weight_of(const mbg__step_nodes *n, int i) {
+  return n->compact ? mbg__grid_omega(&n->grid, i) : n->omega[i];
 }
 
 /* values (y, NULL: not known yet) of node i at time t with its weight */
@@ -303,6 +322,145 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- stages */
+
+bool mbg__step_nodes_staged(const mbg__step_nodes *n, double ta, int i) {
+  for (; n->method && i > 0 && mbg__step_nodes_time(n, i) > ta; i--) {
+    if (weight_of(n, i) != 0) {
+      return false;
+    }
+  }
+  return n->method != NULL;
+}
+
+/* at breaks signals may jump: the node there has the values before */
+bool mbg__step_nodes_goes_on(const mbg__step_nodes *n, double ta) {
+  const int after = mbg__plan_break_after(n->plan, ta);
+  return ta > n->plan->t0 && !(after > 0 && n->plan->breaks[after - 1] == ta);
+}
+
+/* does stage i count in the sum or in its error? */
+static bool counts(const mbg__rk_method *m, int i) {
+  return (i < m->nstage && m->A[m->nstage][i] != 0) || m->e[i] != 0 || (m->e_low && m->e_low[i] != 0);
+}
+
+static int take_stages(mbg_context *ctx, mbg__step_nodes *n, double ta, void *user) {
+  const mbg__rk_method *m = n->method;
+  int err = MBG_OK;
+  (void)ctx;
+  for (int i = 0; i <= m->nstage; i++) {
+    real *y = n->stage + (size_t)i * (size_t)n->nused;
+    if (i == 0 && mbg__step_nodes_goes_on(n, ta)) {
+      vn_copy(n->nused, y, n->plan->place ? n->end : n->y + (size_t)(n->count - 1) * (size_t)n->width);
+    } else if (counts(m, i)) {
+      MBG_TRY(n->stage_value(user, i, y));
+    }
+  }
+done:
+  return err;
+}
+
+/* sum_i c_i y_i of a column over the stages up to i = last */
+static real stage_sum(const mbg__step_nodes *n, const double *c, int last, int column) {
+  real sum = 0;
+  for (int i = 0; i <= last; i++) {
+    if (c[i] != 0) {
+      sum += c[i] * n->stage[(size_t)i * (size_t)n->nused + (size_t)column];
+    }
+  }
+  return sum;
+}
+
+/* mean |y| of a column over the stages that count */
+static double stage_mean(const mbg__step_nodes *n, int column) {
+  double sum = 0;
+  int count = 0;
+  for (int i = 0; i <= n->method->nstage; i++) {
+    if (counts(n->method, i)) {
+      sum += fabs(re(n->stage[(size_t)i * (size_t)n->nused + (size_t)column]));
+      count++;
+    }
+  }
+  return sum / count;
+}
+
+/* error of an integral over a step of length h, as that of a component (rk_control.c) */
+static double stage_error(const mbg__step_nodes *n, double h, int column) {
+  const mbg__rk_method *m = n->method;
+  const double x = fabs(re(stage_sum(n, m->e, m->nstage, column)));
+  const double low = m->e_low ? re(stage_sum(n, m->e_low, m->nstage, column)) : 0;
+  return x > 0 && isfinite(x) ? h * x * x / sqrt(x * x + 0.01 * low * low) : h * x;
+}
+
+/* are all integrals of the step accurate enough? Then their sizes are counted. */
+static bool accurate_stages(mbg__step_nodes *n, double h) {
+  for (int k = 0; k < n->plan->nquadrature; k++) {
+    const int column = n->plan->quadratures[k].column;
+    const double most = n->plan->relative * (n->total[k] + h * stage_mean(n, column)) + n->plan->absolute * h;
+    if (!(stage_error(n, h, column) <= most)) {
+      return false;
+    }
+  }
+  for (int k = 0; k < n->plan->nquadrature; k++) {
+    n->total[k] += h * stage_mean(n, n->plan->quadratures[k].column);
+  }
+  return true;
+}
+
+static void add_stages(mbg__step_nodes *n, real h) {
+  const mbg__rk_method *m = n->method;
+  for (int k = 0; k < n->nused; k++) {
+    n->staged[k] += h * stage_sum(n, m->A[m->nstage], m->nstage - 1, k);
+  }
+}
+
+/* nodes without weights for curves */
+static int add_curve(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb, mbg__step_value value, void *user) {
+  int err = MBG_OK;
+  for (int i = 0; n->plan->curves && i < POINTS; i++) {
+    const real t = ta + (tb - ta) * (1 + mbg__kronrod_point[i]) / 2;
+    MBG_TRY(add_samples(ctx, n, re(t), value, user));
+    MBG_TRY(add(ctx, n, t, 0, NULL, value, user));
+  }
+done:
+  return err;
+}
+
+/* the nodes inside a new step, and its integrals */
+static int inner_nodes(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb, mbg__step_value value, void *user) {
+  int err = MBG_OK;
+  if (!n->panels) {
+    return MBG_OK;
+  }
+  if (n->method) {
+    MBG_TRY(take_stages(ctx, n, re(ta), user));
+    if (accurate_stages(n, re(tb - ta))) {
+      add_stages(n, tb - ta);
+      return add_curve(ctx, n, ta, tb, value, user);
+    }
+  }
+  MBG_TRY(panel(ctx, n, ta, tb, 0, value, user));
+done:
+  return err;
+}
+
+/* a step of a repeated run, which has the nodes of the run before */
+static int repeat_step(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb, mbg__step_value value, void *user) {
+  int err = MBG_OK, end = n->count;
+  while (end < n->planned && mbg__step_nodes_time(n, end) <= re(tb)) {
+    end++;
+  }
+  if (mbg__step_nodes_staged(n, re(ta), end - 1)) {
+    MBG_TRY(take_stages(ctx, n, re(ta), user));
+    add_stages(n, tb - ta);
+  }
+  for (; n->count < end; n->count++) {
+    MBG_TRY(keep(n, n->count, mbg__step_nodes_time(n, n->count), weight_of(n, n->count), NULL, value, user));
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- runs */
 
 /* the times and weights of the plan become those of a repeated run */
@@ -340,6 +498,9 @@ int mbg__step_nodes_begin(mbg_context *ctx, mbg__step_nodes *n, bool fixed, mbg_
     n->top[k] = -INFINITY;
   }
   vn_zero(n->nused, n->sum);
+  if (n->staged) {
+    vn_zero(n->nused, n->staged);
+  }
   if (fixed) {
     n->count = 1;
     return keep(n, 0, n->t[0], n->omega[0], NULL, value, user);
@@ -357,16 +518,10 @@ int mbg__step_nodes_step(mbg_context *ctx, mbg__step_nodes *n, real ta, real tb,
   const int entry = n->entries;
   int err = MBG_OK;
   if (n->fixed) {
-    for (double t; n->count < n->planned && (t = mbg__step_nodes_time(n, n->count)) <= re(tb); n->count++) {
-      const real omega = n->compact ? mbg__grid_omega(&n->grid, n->count) : n->omega[n->count];
-      MBG_TRY(keep(n, n->count, t, omega, NULL, value, user));
-    }
-    return MBG_OK;
+    return repeat_step(ctx, n, ta, tb, value, user);
   }
   n->steps++;
-  if (n->panels) {
-    MBG_TRY(panel(ctx, n, ta, tb, 0, value, user));
-  }
+  MBG_TRY(inner_nodes(ctx, n, ta, tb, value, user));
   MBG_TRY(add_samples(ctx, n, re(tb), value, user));
   MBG_TRY(add(ctx, n, tb, 0, NULL, value, user));
   MBG_TRY(close_step(ctx, n, entry, re(ta), re(tb)));

@@ -81,6 +81,7 @@ typedef struct {
   int nfiring;                /* events */
   const mbg__firing *firings; /* two nodes at the time of each, but the one that ends the run  (nfiring) */
   real *end, *sum;            /* with a place: the last values, and sum omega_n y_n   (nused) */
+  const real *staged;         /* integrals over steps by their stages, without nodes; NULL: there are none (nused) */
 } mbg__nodes;
 
 static inline double mbg__nodes_time(const mbg__nodes *nodes, int n) {

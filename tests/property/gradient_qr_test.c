@@ -4,6 +4,7 @@
    Taylor slope 2. A failing seed is repeated with MBG_SEED=number. */
 #include "model/design.h"
 #include "property/gradient_qr_proof.h"
+#include "run/run_internal.h"
 
 /* ---------------------------------------------------------------------- random models */
 
@@ -135,23 +136,38 @@ static const char kinds[] =
           "\"all\": {\"value\": \"sum + 3*fit*most + 0.1*end\"}",
           ", \"breaks\": [0.6, 1.1]");
 
+/* without a smooth maximum integrals are by stages but for steps in which one of them turns sharply */
+static const char stages[] =
+    SLIDE("\"end\": {\"terminal\": \"q + 0.01*a\"}, \"sum\": {\"integral\": \"q^2 + 0.01*a^2\"}, "
+          "\"load\": {\"integral\": \"0.01*f^2\"}, \"time\": {\"integral\": \"q*t + drive\"}, "
+          "\"fit\": {\"least_squares\": \"q\", \"data\": {\"time\": [0.123, 0.5001, 0.9, 1.7, 2], "
+          "\"value\": [0.1, -0.2, 0.3, 0, 0.1]}}, "
+          "\"path\": {\"path\": \"q\", \"every\": 0.13}, \"swing\": {\"integral\": \"sqrt((q - 0.1)^2 + 1e-6)\"}, "
+          "\"all\": {\"value\": \"sum*load + 3*fit + 0.1*end\"}",
+          ", \"breaks\": [0.6, 1.1]");
+static const char *const both[] = {kinds, stages};
+
 /* every kind of criterion with samples off the steps, knots of a table and of controls, breaks, a driver */
 static void test_kinds(void **state) {
   (void)state;
-  gradient_case c;
-  open_qr(&c, kinds);
-  gradient_case_run(&c);
-  gradient_case_simulate(&c);
-  compare_all(&c, "kinds", false);
-  gradient_case_close(&c);
+  for (int i = 0; i < MBG_COUNT(both); i++) {
+    gradient_case c;
+    open_qr(&c, both[i]);
+    gradient_case_run(&c);
+    gradient_case_simulate(&c);
+    assert_true((c.run->nodes.staged != NULL) == (i == 1));
+    compare_all(&c, i ? "stages" : "kinds", false);
+    gradient_case_close(&c);
+  }
 }
 
 /* under error control at loose tolerances, where the three gradients differ: the discrete one is that of the values */
 static void test_kinds_exact(void **state) {
   (void)state;
-  for (int i = 0; i < 2; i++) {
+  for (int n = 0; n < 2 * MBG_COUNT(both); n++) {
+    const int i = n % 2;
     gradient_case c;
-    open_qr(&c, kinds);
+    open_qr(&c, both[n / 2]);
     c.options.integrator = i ? "dp5" : NULL;
     c.options.tolerance = i ? 1e-2 : 1e-4;
     gradient_case_run(&c);
@@ -172,14 +188,13 @@ static void test_kinds_exact(void **state) {
 }
 
 /* limits from one step to almost all: the same bits, also when the gradient is asked for again */
-static void test_checkpoints(void **state) {
-  (void)state;
+static void check_checkpoints(const char *text) {
   static const double part[] = {0, 1e-9, 0.1, 0.3, 0.99};
   static const mbg_method methods[] = {MBG_METHOD_ADJOINT, MBG_METHOD_CONTINUOUS, MBG_METHOD_ADJOINT};
   double *whole[2] = {NULL, NULL}, bytes = 0;
   for (int i = 0; i < MBG_COUNT(part); i++) {
     gradient_case c;
-    open_qr(&c, kinds);
+    open_qr(&c, text);
     c.options.tolerance = 1e-7;
     c.options.memory = part[i] * bytes;
     gradient_case_run(&c);
@@ -201,6 +216,12 @@ static void test_checkpoints(void **state) {
   }
   free(whole[0]);
   free(whole[1]);
+}
+
+static void test_checkpoints(void **state) {
+  (void)state;
+  check_checkpoints(kinds);
+  check_checkpoints(stages);
 }
 
 /* the second simulation of a run gives the bits of the first, at the node of the start too */
@@ -232,7 +253,7 @@ static void test_values(void **state) {
   int nc = 0;
   for (int i = 0; i < 2; i++) {
     gradient_case c;
-    open_qr(&c, kinds);
+    open_qr(&c, stages);
     c.options.integrator = i ? "dp5" : NULL;
     c.options.tolerance = i ? 1e-10 : 1e-12;
     gradient_case_run(&c);

@@ -54,8 +54,9 @@ static void fill_tolerances(mbg__formulation_work *w) {
 }
 
 static int create_rk(mbg_context *ctx, mbg__formulation_work *w) {
-  const mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
+  mbg__rk_options options = mbg__ode_options(&w->plan, w->atol);
   int err = MBG_OK;
+  options.late = w->nodes.method != NULL;
   MBG_TRY(mbg__rk_create(ctx, w->flow->state.n, w->method, &options, &w->rk));
   w->source = w->rk;
   if (w->plan.events) {
@@ -81,8 +82,14 @@ static void destroy(mbg__formulation_work *w) {
   mbg__ode_events_destroy(&w->events);
   mbg__store_destroy(&w->store);
   a.release(a.user, w->frozen);
+  a.release(a.user, w->staged);
   mbg__arena_destroy(&w->arena);
   a.release(a.user, w);
+}
+
+/* steps that event location does not change, and that have an error estimate */
+static bool controlled(const mbg__formulation_work *w) {
+  return !(w->plan.step > 0) && !w->plan.events && w->method->e != NULL;
 }
 
 static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
@@ -117,6 +124,8 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
     w->method = &mbg__rk_dop853;
   }
   if (w->method) {
+    MBG_TRY(controlled(w) ? mbg__step_nodes_by_stages(ctx, &w->arena, &w->nodes, w->method, mbg__qr_stage_value)
+                          : MBG_OK);
     mbg__step_nodes_compact(&w->nodes, &w->frozen);
     MBG_TRY(create_rk(ctx, w));
   } else {
@@ -156,6 +165,8 @@ static const real *node_time(const mbg__formulation_work *w) { return w->dt; }
 
 static const real *node_stretch(const mbg__formulation_work *w) { return w->ratio; }
 
+static const real *staged(const mbg__formulation_work *w) { return w->staged; }
+
 static const mbg__work_counts *counts(const mbg__formulation_work *w) { return &w->counts; }
 
 /* CVODES has no steps that could be transposed: its method chooses order and interpolation as it goes */
@@ -184,6 +195,7 @@ const mbg__formulation_ops mbg__qr_ops = {
     .tangent = mbg__qr_tangent,
     .node_time = node_time,
     .node_stretch = node_stretch,
+    .staged = staged,
     .adjoint = adjoint,
     .has = has,
     .last = last,

@@ -27,6 +27,9 @@ typedef struct {
   mbg__rk_adjoint *guarded; /* events: with one more column */
   int step;                 /* at hand */
   real *seed;               /*                                        (nc x nused) */
+  real *density;            /* of integrals by stages                 (nc x nused) */
+  double staged;            /* length of the step at hand if its integrals are by stages, else 0 */
+  double ahead;             /* weight of the first stage of the step after it, at the end of this one */
   real *lambda;             /*                                        (nc x n) */
   real *g0;                 /*                                        (nc x nw) */
   real *mu, *rho;           /* gradients by v* and a                  (nc x nw) */
@@ -45,6 +48,7 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   const size_t nc = (size_t)s->ncrit + (w->plan.events != NULL), n = (size_t)s->n, nw = (size_t)w->m->nw;
   s->room = mbg__step_nodes_inside(&w->nodes, mbg__qr_store_steps(w), w->frozen);
   s->seed = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow->nused);
+  s->density = MBG_TAKE(&s->arena, real, nc * (size_t)w->flow->nused);
   s->lambda = MBG_TAKE(&s->arena, real, nc * n);
   s->g0 = MBG_TAKE(&s->arena, real, nc * nw);
   s->mu = MBG_TAKE(&s->arena, real, nc * nw);
@@ -76,37 +80,6 @@ static void to_state(adjoint *s, const real *z, real *gz) {
     mbg__qr_state_read_pull(&s->w->flow->state, z, row(s->gw, c, s->w->m->nw), row(s->gv, c, s->w->m->nw),
                             row(gz, c, s->n), row(s->g0, c, s->w->m->nw));
   }
-}
-
-/* ---------------------------------------------------------------------- stages */
-
-/* gradients b of z' of all criteria */
-static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, const real *b, real *b_z) {
-  adjoint *s = user;
-  mbg__qr_flow *f = s->w->flow;
-  const size_t size = (size_t)ncol * (size_t)s->n;
-  int err = MBG_OK;
-  (void)stage;
-  memset(b_z, 0, size * sizeof(real));
-  if (!mbg__any(size, b)) { /* no criterion looks at what follows */
-    return MBG_OK;
-  }
-  MBG_TRY(mbg__qr_flow_eval_again(s->ctx, f, s->step, t, z));
-  if (s->back.h > 0) {
-    mbg__qr_state_rates(&f->state, z, f->v_star, f->a, s->back.rates);
-    mbg__ode_adjoint_length(&s->back, ncol, s->back.rates, b);
-  }
-  for (int c = 0; c < ncol; c++) {
-    mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
-                             row(s->mu, c, f->m->nw), row(s->rho, c, f->m->nw));
-  }
-  clear(s, s->gw);
-  clear(s, s->gv);
-  MBG_TRY(mbg__qr_flow_pull(s->ctx, f, ncol, s->mu, s->rho, s->gw, s->gv, s->psi_a));
-  to_state(s, z, b_z);
-  mbg__ode_adjoint_time(&s->back, t, ncol, false, s->psi_a);
-done:
-  return err;
 }
 
 /* ---------------------------------------------------------------------- nodes */
@@ -150,7 +123,9 @@ static void pull_signals(adjoint *s, int node) {
                                 row(s->rho, c, m->nw), row(s->reaction, c, m->nrow), row(s->psi_a, c, m->na));
       }
     }
-    mbg__seeds_add_poses(&s->seeds[c], m->nw, node, row(s->gw, c, m->nw), row(s->gv, c, m->nw));
+    if (node >= 0) {
+      mbg__seeds_add_poses(&s->seeds[c], m->nw, node, row(s->gw, c, m->nw), row(s->gv, c, m->nw));
+    }
   }
 }
 
@@ -160,7 +135,7 @@ static bool take_seeds(adjoint *s, int node) {
          mbg__seeds_have_poses(s->seeds, s->ncrit, s->w->m->nw, node);
 }
 
-/* the seeds taken, of a node at (t, z), added to the gradient by z (nc x n) */
+/* the seeds taken, of a node (-1: a stage) at (t, z), added to the gradient by z (nc x n) */
 static int node_gradient(mbg_context *ctx, adjoint *s, int node, double t, const real *z, real *gz) {
   const bool full = needs_accelerations(s);
   int err = MBG_OK;
@@ -174,12 +149,32 @@ done:
   return err;
 }
 
+static void add_densities(adjoint *s, double weight) {
+  vn_axpy(s->ncrit * s->nodes.nused, s->seed, weight, s->density);
+}
+
+/* the integrands at (t, z) with a weight, added to the gradient by z (nc x n) */
+static int density_gradient(adjoint *s, double weight, double t, const real *z, real *gz) {
+  const size_t size = (size_t)s->ncrit * (size_t)s->nodes.nused;
+  if (weight == 0 || !mbg__any(size, s->density)) {
+    return MBG_OK;
+  }
+  vn_zero((int)size, s->seed);
+  add_densities(s, weight);
+  return node_gradient(s->ctx, s, -1, t, z, gz);
+}
+
 /* the node at the end of a step, at the start, or after an event */
 static int end_node(mbg_context *ctx, adjoint *s, int node, double t, const real *z) {
   for (int c = 0; s->back.events.ev && c < s->ncrit; c++) {
     s->back.events.tb[c] += mbg__seed_time(&s->seeds[c], &s->nodes, node);
   }
-  return take_seeds(s, node) ? node_gradient(ctx, s, node, t, z, s->lambda) : MBG_OK;
+  const bool any = take_seeds(s, node);
+  add_densities(s, s->ahead);
+  s->ahead = 0;
+  return any || mbg__any((size_t)s->ncrit * (size_t)s->nodes.nused, s->seed)
+             ? node_gradient(ctx, s, node, t, z, s->lambda)
+             : MBG_OK;
 }
 
 /* a node inside a step whose length moves: of an integral, whose weight grows with it, or a sample */
@@ -196,7 +191,7 @@ static void by_node(adjoint *s, int node, double t, const real *g) {
 }
 
 /* gradients g of the dense output at x for the nodes inside step k, last first; their number */
-static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *step, int *node, int *count) {
+static int inner_nodes(mbg_context *ctx, adjoint *s, int k, mbg__qr_step *step, int *node, int *count) {
   mbg__formulation_work *w = s->w;
   const size_t size = (size_t)s->nc * (size_t)s->n;
   int err = MBG_OK;
@@ -207,13 +202,50 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int k, const mbg__qr_step *
     }
     real *g = s->g + (size_t)*count * size;
     memset(g, 0, size * sizeof(real));
-    mbg__qr_step_interpolate(w, k, step, t, s->zi);
+    MBG_TRY(mbg__qr_step_interpolate(ctx, w, k, step, t, s->zi));
     MBG_TRY(node_gradient(ctx, s, *node, t, s->zi, g));
     if (s->back.events.ev) {
       by_node(s, *node, t, g);
     }
     s->x[(*count)++] = (t - step->t0) / (step->t1 - step->t0);
   }
+done:
+  return err;
+}
+
+/* ---------------------------------------------------------------------- stages */
+
+/* h b_i of a stage in the integral over the step */
+static double stage_weight(const adjoint *s, int stage) {
+  const mbg__rk_method *m = s->w->method;
+  return stage < m->nstage ? s->staged * m->A[m->nstage][stage] : 0;
+}
+
+/* gradients b of z' of all criteria, and those of integrals by stages */
+static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, const real *b, real *b_z) {
+  adjoint *s = user;
+  mbg__qr_flow *f = s->w->flow;
+  const size_t size = (size_t)ncol * (size_t)s->n;
+  int err = MBG_OK;
+  memset(b_z, 0, size * sizeof(real));
+  MBG_TRY(density_gradient(s, stage_weight(s, stage), t, z, b_z));
+  if (!mbg__any(size, b)) { /* no criterion looks at what follows */
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__qr_flow_eval_again(s->ctx, f, s->step, t, z));
+  if (s->back.h > 0) {
+    mbg__qr_state_rates(&f->state, z, f->v_star, f->a, s->back.rates);
+    mbg__ode_adjoint_length(&s->back, ncol, s->back.rates, b);
+  }
+  for (int c = 0; c < ncol; c++) {
+    mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
+                             row(s->mu, c, f->m->nw), row(s->rho, c, f->m->nw));
+  }
+  clear(s, s->gw);
+  clear(s, s->gv);
+  MBG_TRY(mbg__qr_flow_pull(s->ctx, f, ncol, s->mu, s->rho, s->gw, s->gv, s->psi_a));
+  to_state(s, z, b_z);
+  mbg__ode_adjoint_time(&s->back, t, ncol, false, s->psi_a);
 done:
   return err;
 }
@@ -275,16 +307,6 @@ done:
 
 /* ---------------------------------------------------------------------- passes */
 
-/* does the step before begin in the same segment, so that both evaluate the state between them alike? */
-static bool goes_on(const adjoint *s, int k, double t0) {
-  const mbg__run_plan *plan = &s->w->plan;
-  bool on = k > 1 && !plan->events;
-  for (int i = 0; on && i < plan->nbreak; i++) {
-    on = plan->breaks[i] != t0;
-  }
-  return on;
-}
-
 static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
   mbg__qr_step step;
@@ -295,10 +317,13 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   MBG_TRY(end_node(ctx, s, (*node)--, step.t1, step.z1));
   const int guard = mbg__ode_adjoint_enter(&s->back, k, step.t0, step.t1, s->psi_a);
   MBG_TRY(guard >= 0 ? guard_column(ctx, s, guard, &step) : MBG_OK);
+  s->staged = mbg__step_nodes_staged(&w->nodes, step.t0, *node) ? step.t1 - step.t0 : 0;
   MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
-  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k, .leave = goes_on(s, k, step.t0)};
+  const bool on = !w->plan.events && mbg__step_nodes_goes_on(&w->nodes, step.t0);
+  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k, .leave = on};
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, step.t0, step.t1, step.z0, count,
                                      s->x, s->g, s->lambda));
+  s->ahead = on ? stage_weight(s, 0) : 0;
   leave(s, k);
 done:
   return err;
@@ -324,6 +349,9 @@ done:
 static int passes(mbg_context *ctx, adjoint *s) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK, node = w->nodes.count - 1;
+  for (int i = 0; i < s->ncrit * s->nodes.nused; i++) {
+    s->density[i] = mbg__seeds_linear(&s->seeds[i / s->nodes.nused].at, i % s->nodes.nused);
+  }
   for (int k = mbg__qr_store_steps(w); k > 0; k--) {
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, w->frozen[k]));
     MBG_TRY(mbg__ode_events_fired(&w->events, k) >= 0 ? undo_event(ctx, s, k, &node) : back(ctx, s, k, &node));

@@ -113,7 +113,7 @@ static int restart(mbg_context *ctx, void *user, const real *v) {
   int err = MBG_OK;
   mbg__to_free(w->m, 1, v, w->z + w->flow->state.nplace);
   mbg__qr_memory_step(w->flow);
-  MBG_TRY(mbg__qr_store_add(ctx, w, w->z, NULL));
+  MBG_TRY(mbg__qr_store_add(ctx, w, w->z, NULL, true));
   MBG_TRY(mbg__qr_keep_time(ctx, w, re(w->last)));
   MBG_TRY(mbg__step_nodes_again(ctx, &w->nodes, w->last, value_after, w));
   MBG_TRY(mbg__qr_flow_anchor(ctx, w->flow, re(w->last)));

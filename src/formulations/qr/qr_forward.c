@@ -135,17 +135,45 @@ done:
   return err;
 }
 
+/* Values at (t, z), a stage, which is no state of the motion: nobody watches it. */
+static int stage_values(mbg_context *ctx, mbg__formulation_work *w, real t, const real *z, real *y) {
+  mbg__qr_flow *f = w->flow;
+  const real *all;
+  int err = MBG_OK;
+  if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
+    return mbg__qr_flow_sample(ctx, f, t, z, y);
+  }
+  MBG_TRY(f->full ? mbg__qr_flow_eval(ctx, f, t, z) : mbg__qr_flow_place(ctx, f, t, z));
+  MBG_TRY(f->full ? mbg__qr_point_full(ctx, f->point) : MBG_OK);
+  MBG_TRY(mbg__system_signal_values(ctx, f->sys, &all));
+  for (int k = 0; k < w->nodes.nused; k++) {
+    y[k] = all[f->used[k]];
+  }
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- the run */
+
+int mbg__qr_stage_value(void *user, int stage, real *y) {
+  mbg__formulation_work *w = user;
+  const real t = mbg__rk_stage(w->source, stage, w->zi);
+  return stage_values(w->flow->ctx, w, t, w->zi, y);
+}
 
 int mbg__qr_value_at(void *user, real t, real *y) {
   mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->source);
   const int n = w->flow->state.n;
-  const bool inside = re(t) < re(step->t1) && step->r;
+  const bool inside = re(t) < re(step->t1) && step->k;
+  int err = MBG_OK;
   if (inside) {
+    MBG_TRY(mbg__rk_complete(w->flow->ctx, w->source));
     mbg__rk_interpolate(w->method, n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, n, w->zi, NULL);
   }
-  return mbg__qr_node_value(w->flow->ctx, w, t, inside ? w->zi : step->y1, inside, true, y);
+  MBG_TRY(mbg__qr_node_value(w->flow->ctx, w, t, inside ? w->zi : step->y1, inside, true, y));
+done:
+  return err;
 }
 
 int mbg__qr_begin_segment(void *user, double ta, double tb, real *z) {
@@ -162,12 +190,12 @@ int mbg__qr_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
 int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w) {
   const mbg__rk_record *step = mbg__rk_last(w->source);
   int err = MBG_OK;
-  mbg__qr_memory_step(w->flow);
-  MBG_TRY(mbg__qr_store_add(ctx, w, step->y1, step->k));
   if (!w->nodes.fixed) {
     MBG_TRY(mbg__qr_keep_time(ctx, w, re(step->t1)));
   }
   MBG_TRY(mbg__qr_finish_step(ctx, w, step->t0, step->t1, step->y1, mbg__qr_value_at, w));
+  mbg__qr_memory_step(w->flow);
+  MBG_TRY(mbg__qr_store_add(ctx, w, step->y1, step->k, step->r != NULL));
 done:
   return err;
 }

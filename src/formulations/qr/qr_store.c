@@ -1,23 +1,34 @@
 /* Ends of steps for the backward pass: nodes of the store. A node holds the state at the end of its step and the stages
-   of the step, from which the transposed step and the dense output follow without evaluations. */
+   of the step, from which the transposed step and the dense output follow without evaluations. The stages of the dense
+   output alone are there if the run has used them; else the first of their numbers is none. */
 #include "formulations/qr/qr_work.h"
 
 #include <string.h>
 
 static size_t state_bytes(const mbg__formulation_work *w) { return (size_t)w->flow->state.n * sizeof(real); }
 
-static void write_node(const mbg__formulation_work *w, void *block, const real *z, const real *k) {
+/* where the stages k say whether those of the dense output are there; NULL: it has none of its own */
+static real *mark_of(const mbg__formulation_work *w, real *k) {
+  const size_t n = (size_t)w->flow->state.n, stages = (size_t)w->method->nextended;
+  return n > 0 && w->method->nextended > w->method->nstage + 1 ? k + (stages - 1) * n : NULL;
+}
+
+static void write_node(const mbg__formulation_work *w, void *block, const real *z, const real *k, bool dense) {
+  real *stages = (real *)((char *)block + state_bytes(w)), *mark = mark_of(w, stages);
   memcpy(block, z, state_bytes(w));
   if (k) {
-    memcpy((char *)block + state_bytes(w), k, (size_t)w->method->nextended * state_bytes(w));
+    memcpy(stages, k, (size_t)w->method->nextended * state_bytes(w));
   } else {
-    memset((char *)block + state_bytes(w), 0, w->store.bytes - state_bytes(w));
+    memset(stages, 0, w->store.bytes - state_bytes(w));
+  }
+  if (mark && !dense) {
+    *mark = NAN;
   }
 }
 
 /* an event again */
 static int recompute_event(mbg_context *ctx, mbg__formulation_work *w, int k, int firing, const void *from, void *to) {
-  write_node(w, to, from, NULL);
+  write_node(w, to, from, NULL, true);
   return mbg__qr_act(ctx, w, firing, w->frozen[k], from, to);
 }
 
@@ -38,7 +49,7 @@ static int recompute(mbg_context *ctx, void *user, int k, const void *from, void
   run.frozen = w->frozen + k - 1;
   MBG_TRY(mbg__rk_start(ctx, w->rk, &run, from));
   MBG_TRY(mbg__rk_step(ctx, w->rk));
-  write_node(w, to, mbg__rk_last(w->rk)->y1, mbg__rk_last(w->rk)->k);
+  write_node(w, to, mbg__rk_last(w->rk)->y1, mbg__rk_last(w->rk)->k, mbg__rk_last(w->rk)->r != NULL);
   err = MBG_OK;
 done:
   w->flow->segment = segment;
@@ -48,12 +59,13 @@ done:
 int mbg__qr_store_create(mbg_context *ctx, mbg__formulation_work *w) {
   const size_t bytes = (1 + (size_t)w->method->nextended) * state_bytes(w);
   w->r = MBG_TAKE(&w->arena, real, w->method->ndense * w->flow->state.n);
+  w->stages = MBG_TAKE(&w->arena, real, w->method->nextended * w->flow->state.n);
   const int err = mbg__arena_check(ctx, &w->arena);
   return err < 0 ? err : mbg__store_create(ctx, bytes > 0 ? bytes : 1, w->plan.memory, recompute, w, &w->store);
 }
 
-int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z, const real *k) {
-  write_node(w, w->store.spare[0], z, k);
+int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z, const real *k, bool dense) {
+  write_node(w, w->store.spare[0], z, k, dense);
   const int err = mbg__store_checkpoint(ctx, &w->store, w->store.spare[0]);
   w->counts.bytes = mbg__store_bytes(&w->store);
   return err;
@@ -63,7 +75,7 @@ int mbg__qr_store_begin(mbg_context *ctx, mbg__formulation_work *w) {
   w->interpolated = 0;
   w->store.memory = mbg__ode_store_share(&w->plan, &w->nodes, mbg__ode_fixed_steps(&w->plan));
   const int err = mbg__store_begin(ctx, &w->store, 0);
-  return err < 0 ? err : mbg__qr_store_add(ctx, w, w->z0, NULL);
+  return err < 0 ? err : mbg__qr_store_add(ctx, w, w->z0, NULL, true);
 }
 
 int mbg__qr_store_steps(const mbg__formulation_work *w) { return w->store.count - 1; }
@@ -80,14 +92,43 @@ int mbg__qr_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__q
   return err;
 }
 
-void mbg__qr_step_interpolate(mbg__formulation_work *w, int k, const mbg__qr_step *step, double t, real *z) {
+/* the stages of the dense output of a step, if it has none, as the run would have found them */
+static int complete(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__qr_step *step) {
+  const mbg__rk_method *m = w->method;
+  const mbg__segment segment = w->flow->segment;
+  const size_t n = (size_t)w->flow->state.n;
+  const real *mark = mark_of(w, (real *)step->k);
+  int err = MBG_OK;
+  if (!mark || !isnan(re(*mark))) {
+    return MBG_OK;
+  }
+  memcpy(w->stages, step->k, (size_t)(m->nstage + 1) * n * sizeof(real));
+  mbg__qr_at_step(w, k);
+  w->flow->segment = mbg__plan_segment(&w->plan, step->t0, step->t1);
+  for (int i = m->nstage + 1; i < m->nextended; i++) {
+    const real t = mbg__rk_argument(m, (int)n, i, step->t0, step->t1, step->z0, w->stages, w->zi);
+    MBG_TRY(mbg__qr_flow_rhs(w->flow, t, w->zi, w->stages + (size_t)i * n));
+  }
+  step->k = w->stages;
+done:
+  w->flow->segment = segment;
+  return err > 0 ? mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: the step cannot be evaluated inside",
+                             mbg__time_shown(step->t0))
+                 : err;
+}
+
+int mbg__qr_step_interpolate(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__qr_step *step, double t, real *z) {
   const int n = w->flow->state.n;
   const double h = step->t1 - step->t0;
+  int err = MBG_OK;
   if (w->interpolated != k) {
+    MBG_TRY(complete(ctx, w, k, step));
     mbg__rk_interpolant(NULL, w->method, n, h, step->z0, step->z1, step->k, w->r);
     w->interpolated = k;
   }
   mbg__rk_interpolate(w->method, n, w->r, fmin(1, fmax(0, (t - step->t0) / h)), 0, n, z, NULL);
+done:
+  return err;
 }
 
 int mbg__qr_store_interpolate(mbg_context *ctx, mbg__formulation_work *w, int k, double t, real *z) {
@@ -96,7 +137,7 @@ int mbg__qr_store_interpolate(mbg_context *ctx, mbg__formulation_work *w, int k,
   if (w->interpolated != k) {
     MBG_TRY(mbg__qr_store_step(ctx, w, k, &step));
   }
-  mbg__qr_step_interpolate(w, k, &step, t, z);
+  MBG_TRY(mbg__qr_step_interpolate(ctx, w, k, &step, t, z));
 done:
   return err;
 }

@@ -228,6 +228,61 @@ done:
   return err;
 }
 
+/* ---------------------------------------------------------------------- integrals by stages */
+
+/* room for the derivatives of integrals, if the run has some by stages and they are wanted */
+static int begin_integrals(mbg_context *ctx, tangent *s) {
+  mbg__formulation_work *w = s->w;
+  const mbg_allocator *a = &w->arena.allocator;
+  const size_t n = (size_t)w->flow->nused * (size_t)s->d.np;
+  s->part = 1;
+  s->point = s->last = 0;
+  a->release(a->user, w->staged);
+  w->staged = NULL;
+  if (!w->nodes.method || mbg__system_design(w->flow->sys)->directions) {
+    return MBG_OK;
+  }
+  w->staged = a->resize(a->user, NULL, n * sizeof(real) + 1);
+  if (!w->staged) {
+    return mbg__fail_memory(ctx);
+  }
+  vn_zero((int)n, w->staged);
+  return MBG_OK;
+}
+
+/* the steps of the run up to the next one whose integrals are by stages: false, there is none that ends before t1 */
+static bool next_part(tangent *s) {
+  const mbg__formulation_work *w = s->w;
+  for (; s->part <= w->nfrozen; s->part++, s->point = 0) {
+    while (s->last + 1 < w->nodes.count && mbg__step_nodes_time(&w->nodes, s->last + 1) <= w->frozen[s->part]) {
+      s->last++;
+    }
+    if (s->point < MBG__KRONROD && mbg__step_nodes_staged(&w->nodes, w->frozen[s->part - 1], s->last)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Points of Kronrod's rule in these steps, as far as a step of the columns reaches. */
+static int step_integrals(mbg_context *ctx, tangent *s, const mbg__rk_method *method, const mbg__rk_record *step) {
+  const mbg__formulation_work *w = s->w;
+  const int all = s->n + s->d.np * s->column;
+  int err = MBG_OK;
+  while (w->staged && next_part(s)) {
+    const double ta = w->frozen[s->part - 1], h = w->frozen[s->part] - ta;
+    const double t = ta + h * (1 + mbg__kronrod_point[s->point]) / 2;
+    if (t > re(step->t1)) {
+      break;
+    }
+    mbg__rk_interpolate(method, all, step->r, (t - step->t0) / (step->t1 - step->t0), 0, all, s->d.xi, NULL);
+    MBG_TRY(node_derivatives(ctx, s, t, s->d.xi, true));
+    vn_axpy(w->flow->nused * s->d.np, w->staged, h / 2 * mbg__kronrod_weight[s->point++], s->d.dy);
+  }
+done:
+  return err;
+}
+
 /* nodes up to the end of a step */
 static int step_nodes(mbg_context *ctx, tangent *s, const mbg__rk_method *method, const mbg__rk_record *step) {
   const mbg__step_nodes *nodes = &s->w->nodes;
@@ -265,6 +320,7 @@ static int integrate(mbg_context *ctx, tangent *s) {
     const mbg__rk_record *step = mbg__rk_last(rk);
     MBG_TRY(mbg__plan_check_interrupt(ctx, &w->plan, re(step->t1)));
     MBG_TRY(step_nodes(ctx, s, method, step));
+    MBG_TRY(step_integrals(ctx, s, method, step));
     take_sizes(s, step->y1, 1);
     set_tolerances(s);
   }
@@ -302,6 +358,7 @@ int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void
     MBG_TRY(mbg__qr_tangent_start_events(ctx, &arena, &s));
     MBG_TRY(mbg__qr_tangent_events(ctx, &s, rhs, node_derivatives));
   } else {
+    MBG_TRY(begin_integrals(ctx, &s));
     MBG_TRY(fill_start(ctx, &s));
     MBG_TRY(first_tolerances(&s));
     MBG_TRY(integrate(ctx, &s));

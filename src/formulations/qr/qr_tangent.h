@@ -18,6 +18,8 @@ typedef struct {
   double *atol;  /*                                            (n + np column) */
   double *size;  /* largest w and dv of each column so far     (2 np) */
   bool full;     /* used signals need accelerations or reactions */
+  int part, point,
+      last; /* integrals by stages: step of the run and point in it that come next, last node of the step */
   mbg__design_columns columns;
   real *W0;        /* events: of the frames at the start       (np x nw) */
   real *guard_row; /* events: by frames, twists, attributes    (2 nw + na) */

@@ -43,11 +43,13 @@ struct mbg__formulation_work {
   mbg__ode_events events;
   bool rated;             /* guards depend on rates */
   const real *dt, *ratio; /* direct differentiation with events: t' of the node, h'/h of its step (columns) */
+  real *staged;           /* of direct differentiation: derivatives of integrals by stages       (nused x np) */
   int nfrozen, frozen_room;
   double *frozen; /* ends of the steps of the first run             (nfrozen + 1) */
   mbg__store store;
   int interpolated; /* step of the dense output r, 0: none */
   real *r;          /*                                              (ndense x n) */
+  real *stages;     /* of a step that gets those of its dense output   (nextended x n) */
 
   mbg__qr_cvodes *cvodes;
 };
@@ -73,6 +75,8 @@ int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__qr_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t);
 /* Values at a time of the last step of `source`, or at its end; the user is the formulation. */
 int mbg__qr_value_at(void *user, real t, real *y);
+/* ... of the signals alone at a stage of this step. */
+int mbg__qr_stage_value(void *user, int stage, real *y);
 
 /* qr_events.c: the run with events. The bodies at (t, z), with accelerations where guards need them. */
 int mbg__qr_integrate_events(mbg_context *ctx, mbg__formulation_work *w, const mbg__ode_steps *steps);
@@ -86,19 +90,20 @@ void mbg__qr_at_step(mbg__formulation_work *w, int k);
 typedef struct {
   double t0, t1;
   const real *z0, *z1; /*                                           (n) */
-  const real *k;       /* stages                                    (nextended x n) */
+  const real *k;       /* stages, with those of the dense output if the run used it (nextended x n) */
 } mbg__qr_step;
 
 /* qr_store.c */
 int mbg__qr_store_create(mbg_context *ctx, mbg__formulation_work *w);
 int mbg__qr_store_begin(mbg_context *ctx, mbg__formulation_work *w);
-/* The next end of a step: z (n), and the stages k (nextended x n) that led there, NULL: none. */
-int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z, const real *k);
+/* The next end of a step: z (n), and the stages k (nextended x n) that led there, NULL: none; dense: with those of the
+   dense output. */
+int mbg__qr_store_add(mbg_context *ctx, mbg__formulation_work *w, const real *z, const real *k, bool dense);
 /* Number of steps; step k = 1, 2, ..., recomputed if it is not stored, valid until the next call. */
 int mbg__qr_store_steps(const mbg__formulation_work *w);
 int mbg__qr_store_step(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__qr_step *out);
-/* z (n) at a time of step k by its dense output. */
-void mbg__qr_step_interpolate(mbg__formulation_work *w, int k, const mbg__qr_step *step, double t, real *z);
+/* z (n) at a time of step k by its dense output, for which the step gets the stages it lacks. */
+int mbg__qr_step_interpolate(mbg_context *ctx, mbg__formulation_work *w, int k, mbg__qr_step *step, double t, real *z);
 int mbg__qr_store_interpolate(mbg_context *ctx, mbg__formulation_work *w, int k, double t, real *z);
 
 /* ---------------------------------------------------------------------- continuous adjoint of any integrator */

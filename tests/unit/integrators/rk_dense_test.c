@@ -42,6 +42,82 @@ static void dense_output_has_its_order(void **state) {
   }
 }
 
+/* Dense output on request has the bits of that made at once, and a run that asks for none the same steps, with fewer
+   evaluations where it costs some. */
+static void late_dense_output(void **state) {
+  (void)state;
+  for (int q = 0; q < METHODS; q++) {
+    mbg_context *ctx = new_context(NULL);
+    const mbg__rk_method *m = all_methods[q];
+    const mbg__rk_run run = {.rhs = kepler_rhs, .t0 = 1, .t1 = 1.5};
+    mbg__rk *rk[2];
+    double y[4];
+    kepler_exact(1, y);
+    for (int late = 0; late < 2; late++) {
+      mbg__rk_options opt = mbg__rk_options_default();
+      opt.dense = true;
+      opt.late = late;
+      opt.fixed = 0.1;
+      assert_int_equal(mbg__rk_create(ctx, 4, m, &opt, &rk[late]), MBG_OK);
+      assert_int_equal(mbg__rk_start(ctx, rk[late], &run, y), MBG_OK);
+    }
+    for (int i = 0; i < 5; i++) {
+      assert_int_equal(mbg__rk_step(ctx, rk[0]), 1);
+      assert_int_equal(mbg__rk_step(ctx, rk[1]), 1);
+      const mbg__rk_record *a = mbg__rk_last(rk[0]), *b = mbg__rk_last(rk[1]);
+      assert_null(b->r);
+      assert_memory_equal(a->y1, b->y1, 4 * sizeof(double));
+      if (i % 2) {
+        assert_int_equal(mbg__rk_complete(ctx, rk[1]), MBG_OK);
+        assert_memory_equal(a->r, b->r, (size_t)m->ndense * 4 * sizeof(double));
+        assert_memory_equal(a->k, b->k, (size_t)m->nextended * 4 * sizeof(double));
+      }
+    }
+    assert_int_equal(mbg__rk_count(rk[0])->evaluations - mbg__rk_count(rk[1])->evaluations,
+                     3 * (m->nextended - m->nstage - 1));
+    mbg__rk_destroy(rk[0]);
+    mbg__rk_destroy(rk[1]);
+    mbg_context_destroy(ctx);
+  }
+}
+
+/* the arguments of the stages, as the right-hand side gets them */
+static int argument_count;
+static double arguments[MBG__RK_STAGES][4], argument_times[MBG__RK_STAGES];
+
+static int argument_rhs(void *user, double t, const double *y, double *dydt) {
+  if (argument_count < MBG__RK_STAGES) {
+    memcpy(arguments[argument_count], y, sizeof arguments[0]);
+    argument_times[argument_count++] = t;
+  }
+  return kepler_rhs(user, t, y, dydt);
+}
+
+static void arguments_of_stages(void **state) {
+  (void)state;
+  for (int q = 0; q < METHODS; q++) {
+    mbg_context *ctx = new_context(NULL);
+    const mbg__rk_method *m = all_methods[q];
+    const mbg__rk_run run = {.rhs = argument_rhs, .t0 = 1, .t1 = 1.1};
+    mbg__rk_options opt = mbg__rk_options_default();
+    mbg__rk *rk;
+    double y[4];
+    opt.dense = opt.late = true;
+    opt.fixed = 0.1;
+    kepler_exact(1, y);
+    argument_count = 0;
+    assert_int_equal(mbg__rk_create(ctx, 4, m, &opt, &rk), MBG_OK);
+    assert_int_equal(mbg__rk_start(ctx, rk, &run, y), MBG_OK);
+    assert_int_equal(mbg__rk_step(ctx, rk), 1);
+    for (int i = 0; i < m->nstage; i++) {
+      assert_true(mbg__rk_stage(rk, i, y) == argument_times[i]);
+      assert_memory_equal(y, arguments[i], sizeof y);
+    }
+    mbg__rk_destroy(rk);
+    mbg_context_destroy(ctx);
+  }
+}
+
 /* ---------------------------------------------------------------------- store */
 
 typedef struct {
@@ -204,6 +280,7 @@ static void frozen_runs_repeat_the_bits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(late_dense_output),           cmocka_unit_test(arguments_of_stages),
       cmocka_unit_test(dense_output_has_its_order),  cmocka_unit_test(stored_solution_is_as_good_as_its_nodes),
       cmocka_unit_test(parts_of_a_solution),         cmocka_unit_test(limits_at_breaks),
       cmocka_unit_test(frozen_runs_repeat_the_bits),

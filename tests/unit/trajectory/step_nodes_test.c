@@ -1,4 +1,4 @@
-/* Nodes of `qr`: weights of the Gauss-Kronrod rule, halving, samples, repeated runs. */
+/* Nodes of `qr`: weights of the Gauss-Kronrod rule, halving, integrals by stages, samples, repeated runs. */
 #include "support/support.h"
 #include "trajectory/step_nodes.h"
 
@@ -14,6 +14,7 @@ typedef struct {
   mbg__quadrature quadrature;
   mbg__step_nodes n;
   function f;
+  double ta, tb; /* the step at hand */
 } bench;
 
 static int value(void *user, double t, real *y) {
@@ -42,6 +43,8 @@ static void run(bench *b, bool fixed) {
   static const double ends[] = {0, 0.3, 1.1, 2};
   assert_int_equal(mbg__step_nodes_begin(b->ctx, &b->n, fixed, value, b), MBG_OK);
   for (int i = 1; i < 4; i++) {
+    b->ta = ends[i - 1];
+    b->tb = ends[i];
     assert_int_equal(mbg__step_nodes_step(b->ctx, &b->n, ends[i - 1], ends[i], value, b), MBG_OK);
   }
 }
@@ -173,6 +176,92 @@ static void little_is_kept(void **state) {
   }
 }
 
+static int stage_value(void *user, int stage, double *y) {
+  const bench *b = user;
+  y[0] = b->f(b->ta + (b->tb - b->ta) * b->n.method->c[stage]);
+  return MBG_OK;
+}
+
+static void setup_stages(bench *b, function f, double tolerance, const mbg__rk_method *m) {
+  setup(b, f, tolerance, 0);
+  assert_int_equal(mbg__step_nodes_by_stages(b->ctx, &b->arena, &b->n, m, stage_value), MBG_OK);
+}
+
+/* The weights of a method of order q integrate functions of time exactly to degree q - 1, without a node inside. */
+static void stages_have_the_order(void **state) {
+  static const mbg__rk_method *const methods[] = {&mbg__rk_dop853, &mbg__rk_dp5};
+  (void)state;
+  for (int i = 0; i < 2 * 9; i++) {
+    const mbg__rk_method *m = methods[i % 2];
+    bench b;
+    degree = i / 2;
+    setup_stages(&b, power, 1e3, m);
+    run(&b, false);
+    assert_int_equal(b.n.count, 4);
+    const double exact = pow(2, degree + 1) / (degree + 1), error = fabs(b.n.staged[0] / exact - 1);
+    assert_true(degree < m->order ? error < 1e-13 : error > 1e-9);
+    teardown(&b);
+  }
+}
+
+/* a step is by stages, or it has nodes; both hold the tolerance, and a repeated run does the same, to the last bit */
+static void rough_steps_have_nodes(void **state) {
+  static const double tolerances[] = {1e-3, 1e-6, 1e-9, 1e-12};
+  static const double ends[] = {0, 0.3, 1.1, 2};
+  static const int expected[] = {3, 2, 2, 2,
+                                 0, 2, 0, 2}; /* steps of the wave, of the kink, which lies in one of them */
+  (void)state;
+  for (int i = 0; i < 2 * MBG_COUNT(tolerances); i++) {
+    bench b;
+    const double tolerance = tolerances[i / 2], exact = i % 2 ? (0.9 * 0.9 + 1.1 * 1.1) / 2 : (1 - cos(6)) / 3;
+    int staged = 0, node = 0;
+    setup_stages(&b, i % 2 ? kink : wave, tolerance, &mbg__rk_dop853);
+    run(&b, false);
+    assert_close(integral(&b) + b.n.staged[0], exact, 10 * tolerance);
+    for (int k = 1; k < 4; k++) {
+      while (node + 1 < b.n.count && b.n.t[node + 1] <= ends[k]) {
+        node++;
+      }
+      staged += mbg__step_nodes_staged(&b.n, ends[k - 1], node);
+    }
+    assert_int_equal(staged, expected[i]);
+    const double sum = integral(&b), rest = b.n.staged[0];
+    run(&b, true);
+    assert_true(integral(&b) == sum && b.n.staged[0] == rest);
+    teardown(&b);
+  }
+}
+
+/* the first stage has its own value at the start and behind a break, else that of the node there */
+static void first_stages(void **state) {
+  static const double breaks[] = {0.3};
+  (void)state;
+  bench b;
+  setup_stages(&b, wave, 1e-6, &mbg__rk_dop853);
+  b.plan.nbreak = 1;
+  b.plan.breaks = breaks;
+  assert_false(mbg__step_nodes_goes_on(&b.n, 0));
+  assert_false(mbg__step_nodes_goes_on(&b.n, 0.3));
+  assert_true(mbg__step_nodes_goes_on(&b.n, 1.1));
+  teardown(&b);
+}
+
+/* curves have their points in steps by stages, too, without weights; smooth maxima are not by stages */
+static void curves_and_maxima(void **state) {
+  (void)state;
+  bench b;
+  setup_stages(&b, wave, 1e-3, &mbg__rk_dop853);
+  b.plan.curves = true;
+  run(&b, false);
+  assert_int_equal(b.n.count, 3 * 8 + 1);
+  assert_true(integral(&b) == 0 && b.n.staged[0] != 0);
+  teardown(&b);
+  setup(&b, wave, 1e-3, 10);
+  assert_int_equal(mbg__step_nodes_by_stages(b.ctx, &b.arena, &b.n, &mbg__rk_dop853, stage_value), MBG_OK);
+  assert_null(b.n.method);
+  teardown(&b);
+}
+
 /* without integrals and curves only ends and samples are nodes */
 static void no_panels(void **state) {
   (void)state;
@@ -223,10 +312,18 @@ static void nodes_at_the_ends(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(weights_are_exact),  cmocka_unit_test(halving_follows_the_tolerance),
-      cmocka_unit_test(sharp_exponentials), cmocka_unit_test(samples_and_repetition),
-      cmocka_unit_test(no_panels),          cmocka_unit_test(noise_is_not_followed),
-      cmocka_unit_test(little_is_kept),     cmocka_unit_test(nodes_at_the_ends),
+      cmocka_unit_test(weights_are_exact),
+      cmocka_unit_test(halving_follows_the_tolerance),
+      cmocka_unit_test(sharp_exponentials),
+      cmocka_unit_test(samples_and_repetition),
+      cmocka_unit_test(no_panels),
+      cmocka_unit_test(noise_is_not_followed),
+      cmocka_unit_test(little_is_kept),
+      cmocka_unit_test(nodes_at_the_ends),
+      cmocka_unit_test(stages_have_the_order),
+      cmocka_unit_test(rough_steps_have_nodes),
+      cmocka_unit_test(first_stages),
+      cmocka_unit_test(curves_and_maxima),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
