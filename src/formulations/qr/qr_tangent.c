@@ -58,6 +58,27 @@ done:
   return err;
 }
 
+/* which attributes vary: those of the parameters, and with events time and impulses */
+static int list_varied(mbg_context *ctx, mbg__arena *arena, tangent *s) {
+  const mbg_model *m = s->w->m;
+  const int ncol = s->d.np + (s->w->plan.events != NULL);
+  bool *always = MBG_TAKE(arena, bool, m->na);
+  int err = MBG_OK;
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  for (int i = 0; s->w->plan.events && i < m->nevent; i++) {
+    if (m->events[i].impulse >= 0) {
+      always[m->events[i].impulse] = true;
+    }
+  }
+  if (s->w->plan.events) {
+    always[m->clock] = true;
+  }
+  MBG_TRY(mbg__qr_varied_make(ctx, arena, m->na, ncol, s->da, always, &s->varied));
+  mbg__qr_point_varied(s->w->flow->point, &s->varied);
+done:
+  return err;
+}
+
 /* ---------------------------------------------------------------------- right-hand side */
 
 /* dz, attributes by time and impulses */
@@ -300,13 +321,16 @@ int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void
   MBG_TRY(take_arrays(ctx, &arena, &s));
   if (events) {
     MBG_TRY(mbg__qr_tangent_start_events(ctx, &arena, &s));
+    MBG_TRY(list_varied(ctx, &arena, &s));
     MBG_TRY(mbg__qr_tangent_events(ctx, &s, rhs, node_derivatives));
   } else {
     MBG_TRY(fill_start(ctx, &s));
+    MBG_TRY(list_varied(ctx, &arena, &s));
     MBG_TRY(first_tolerances(&s));
     MBG_TRY(integrate(ctx, &s));
   }
 done:
+  mbg__qr_point_varied(w->flow->point, NULL);
   mbg__ode_tangent_destroy(&s.d);
   mbg__arena_destroy(&arena);
   return err;
