@@ -191,7 +191,8 @@ static void body_push(const mbg__system *s, int i, const mbg__lanes_direction *d
   const int gravity = s->model->gravity;
   lane moved[6], c[6];
   real a[6], momentum[6];
-  if (!has_inertia(s, i)) {
+  if (s->bare || !has_inertia(s, i)) {
+    l6_zero(dr);
     return;
   }
   l6_zero(moved);
@@ -275,8 +276,7 @@ void LANES(mbg__system_push_lanes)(mbg__system *s, mbg__system_lanes *l, const m
   if (!dr) {
     return;
   }
-  ln_zero(m->nw, dr);
-  for (int i = 0; !s->bare && i < m->nbody; i++) {
+  for (int i = 0; i < m->nbody; i++) {
     body_push(s, i, d, dr + m->bodies[i].voff);
   }
   for (int i = 0; i < m->npair; i++) {

@@ -19,6 +19,8 @@ typedef struct {
   double *atol;          /*                                            (n + np column) */
   double *size;          /* largest w and dv of each column so far     (2 np) */
   bool full;             /* used signals need accelerations or reactions */
+  bool pulled;           /* they are so few that the point is transposed for each, instead of carrying all columns */
+  real *dy_of;           /* gradient of a signal: frames, twists, rates, multipliers, attributes (3 nw + nrow + na) */
   mbg__qr_varied varied; /* attributes that columns vary */
   mbg__design_columns columns;
   real *W0;        /* events: of the frames at the start       (np x nw) */
