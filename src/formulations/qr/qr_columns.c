@@ -86,7 +86,7 @@ static void push(mbg__qr_columns *x, mbg__system *sys, int c, const real *w, con
     const size_t k = (size_t)(c + q);
     d[q] = (mbg__direction){.w = w + k * nw, .dv = dv ? dv + k * nw : NULL, .da = da ? da + k * na : NULL};
   }
-  mbg__system_push_side(sys, x->block, x->nc, d, x->varied ? &x->varied->block[c / MBG__LANES] : NULL, to);
+  mbg__system_push_side(sys, x->block, x->nc, d, da && x->varied ? &x->varied->block[c / MBG__LANES] : NULL, to);
 }
 
 static void begin(mbg__qr_columns *x, int c, int ncol) { x->nc = ncol - c < MBG__LANES ? ncol - c : MBG__LANES; }
