@@ -43,6 +43,9 @@ void mbg__system_push_lanes(mbg__system *s, mbg__system_lanes *l, const mbg__lan
                             lane *dphid, lane *dphidd);
 void mbg__system_push_lanes_avx2(mbg__system *s, mbg__system_lanes *l, const mbg__lanes_direction *d, lane *dr,
                                  lane *dphi, lane *dphid, lane *dphidd);
+/* y = M x (nw); rigid bodies alone. */
+void mbg__system_mass_lanes(const mbg__system *s, const lane *x, lane *y);
+void mbg__system_mass_lanes_avx2(const mbg__system *s, const lane *x, lane *y);
 /* Attribute directions of nc columns, columns[q] (na) each, into da and varied. */
 void mbg__lanes_attributes(int na, int nc, const real *const *columns, lane *da, bool *varied);
 
@@ -64,6 +67,17 @@ typedef struct {
 } mbg__lanes_change;
 void mbg__system_push_block(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
                             const mbg__lanes_change *to);
+/* The same with results side by side. varied: the attributes that are other than 0 in a column (more may be listed),
+   NULL: they are looked for. */
+typedef struct {
+  int n;
+  const int *attr;
+} mbg__lanes_varied;
+typedef struct {
+  lane *dr, *dphi, *dphid, *dphidd;
+} mbg__lanes_side;
+void mbg__system_push_side(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
+                           const mbg__lanes_varied *varied, const mbg__lanes_side *to);
 /* mbg__system_pull of nc <= MBG__LANES columns: weights, and what their gradients are added to. What is NULL in one
    column is NULL in all; w is wanted. b NULL: one column after the other. */
 typedef struct {

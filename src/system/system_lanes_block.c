@@ -3,6 +3,8 @@
 #include "system/system_internal.h"
 #include "system/system_lanes.h"
 
+#include <string.h>
+
 struct mbg__lanes_block {
   bool lanes, wide;
   mbg__system_lanes *system;
@@ -10,7 +12,16 @@ struct mbg__lanes_block {
   lane *row[4];            /*                                     (nrow) */
   lane *da;                /*                                     (na) */
   bool *varied;            /*                                     (na) */
+  real *column, *rows[3];  /* columns one after the other         (nw), (nrow) */
 };
+
+static int take_column(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__lanes_block *b) {
+  b->column = MBG_TAKE(arena, real, m->nw);
+  for (int i = 0; i < MBG_COUNT(b->rows); i++) {
+    b->rows[i] = MBG_TAKE(arena, real, m->nrow);
+  }
+  return mbg__arena_check(ctx, arena);
+}
 
 static int create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, bool lanes, mbg__lanes_block **out) {
   const mbg_model *m = s->model;
@@ -21,7 +32,7 @@ static int create(mbg_context *ctx, mbg__arena *arena, const mbg__system *s, boo
   b->lanes = lanes;
   b->wide = mbg__lanes_wide();
   if (!b->lanes) {
-    return MBG_OK;
+    return take_column(ctx, arena, m, b);
   }
   lane **bodies[] = {&b->w, &b->dv, &b->dvd, &b->dr};
   for (int i = 0; i < MBG_COUNT(bodies); i++) {
@@ -69,23 +80,92 @@ static void give(int n, int nc, const lane *x, real *const *out) {
   }
 }
 
-static void push_lanes(mbg__system *s, mbg__lanes_block *b, const mbg__lanes_direction *x,
-                       const mbg__lanes_change *to) {
-  lane *dr = to->dr ? b->dr : NULL, *dphi = to->dphi ? b->row[0] : NULL;
-  lane *dphid = to->dphid ? b->row[1] : NULL, *dphidd = to->dphidd ? b->row[2] : NULL;
+static void push_lanes(mbg__system *s, mbg__lanes_block *b, const mbg__lanes_direction *x, const mbg__lanes_side *to) {
 #ifdef MBG__AVX2_BEGIN
   if (b->wide) {
-    mbg__system_push_lanes_avx2(s, b->system, x, dr, dphi, dphid, dphidd);
+    mbg__system_push_lanes_avx2(s, b->system, x, to->dr, to->dphi, to->dphid, to->dphidd);
     return;
   }
 #endif
-  mbg__system_push_lanes(s, b->system, x, dr, dphi, dphid, dphidd);
+  mbg__system_push_lanes(s, b->system, x, to->dr, to->dphi, to->dphid, to->dphidd);
+}
+
+/* attributes of all columns; a list keeps b->varied as it is without attributes */
+static void take_attributes(const mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
+                            const mbg__lanes_varied *varied) {
+  const real *attributes[MBG__LANES];
+  for (int q = 0; q < nc; q++) {
+    attributes[q] = d[q].da;
+  }
+  if (d->da && !varied) {
+    mbg__lanes_attributes(s->model->na, nc, attributes, b->da, b->varied);
+  }
+  for (int i = 0; d->da && varied && i < varied->n; i++) {
+    const int attr = varied->attr[i];
+    b->varied[attr] = true;
+    b->da[attr] = (lane){0};
+    for (int q = 0; q < nc; q++) {
+      lane_set(&b->da[attr], q, attributes[q][attr]);
+    }
+  }
+}
+
+static void clear_attributes(const mbg__system *s, mbg__lanes_block *b, const mbg__lanes_varied *varied) {
+  if (!varied) {
+    memset(b->varied, 0, (size_t)s->model->na * sizeof(bool));
+    return;
+  }
+  for (int i = 0; i < varied->n; i++) {
+    b->varied[varied->attr[i]] = false;
+  }
+}
+
+/* in lanes, of models that allow it */
+static void push_side(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
+                      const mbg__lanes_varied *varied, const mbg__lanes_side *to) {
+  const mbg_model *m = s->model;
+  take_attributes(s, b, nc, d, varied);
+  const mbg__lanes_direction x = {.w = take(m->nw, nc, d, offsetof(mbg__direction, w), b->w),
+                                  .dv = take(m->nw, nc, d, offsetof(mbg__direction, dv), b->dv),
+                                  .dvd = take(m->nw, nc, d, offsetof(mbg__direction, dvd), b->dvd),
+                                  .da = d->da ? b->da : NULL,
+                                  .varied = b->varied};
+  push_lanes(s, b, &x, to);
+  if (d->da) {
+    clear_attributes(s, b, varied);
+  }
+}
+
+static void lay(int n, int q, const real *x, lane *to) {
+  for (int i = 0; to && i < n; i++) {
+    lane_set(&to[i], q, x[i]);
+  }
+}
+
+void mbg__system_push_side(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
+                           const mbg__lanes_varied *varied, const mbg__lanes_side *to) {
+  lane *const rows[] = {to->dphi, to->dphid, to->dphidd};
+  if (b->lanes) {
+    push_side(s, b, nc, d, varied, to);
+    return;
+  }
+  for (int q = 0; q < nc; q++) {
+    mbg__system_push(s, &d[q], to->dr ? b->column : NULL, to->dphi ? b->rows[0] : NULL, to->dphid ? b->rows[1] : NULL,
+                     to->dphidd ? b->rows[2] : NULL);
+    lay(s->model->nw, q, b->column, to->dr);
+    for (int i = 0; i < MBG_COUNT(rows); i++) {
+      lay(s->model->nrow, q, b->rows[i], rows[i]);
+    }
+  }
 }
 
 void mbg__system_push_block(mbg__system *s, mbg__lanes_block *b, int nc, const mbg__direction *d,
                             const mbg__lanes_change *to) {
   const mbg_model *m = s->model;
-  const real *attributes[MBG__LANES];
+  const mbg__lanes_side side = {.dr = to->dr ? b->dr : NULL,
+                                .dphi = to->dphi ? b->row[0] : NULL,
+                                .dphid = to->dphid ? b->row[1] : NULL,
+                                .dphidd = to->dphidd ? b->row[2] : NULL};
   for (int q = 0; !b->lanes && q < nc; q++) {
     mbg__system_push(s, &d[q], to->dr ? to->dr[q] : NULL, to->dphi ? to->dphi[q] : NULL,
                      to->dphid ? to->dphid[q] : NULL, to->dphidd ? to->dphidd[q] : NULL);
@@ -93,18 +173,7 @@ void mbg__system_push_block(mbg__system *s, mbg__lanes_block *b, int nc, const m
   if (!b->lanes) {
     return;
   }
-  for (int q = 0; q < nc; q++) {
-    attributes[q] = d[q].da;
-  }
-  if (d->da) {
-    mbg__lanes_attributes(m->na, nc, attributes, b->da, b->varied);
-  }
-  const mbg__lanes_direction x = {.w = take(m->nw, nc, d, offsetof(mbg__direction, w), b->w),
-                                  .dv = take(m->nw, nc, d, offsetof(mbg__direction, dv), b->dv),
-                                  .dvd = take(m->nw, nc, d, offsetof(mbg__direction, dvd), b->dvd),
-                                  .da = d->da ? b->da : NULL,
-                                  .varied = b->varied};
-  push_lanes(s, b, &x, to);
+  push_side(s, b, nc, d, NULL, &side);
   give(m->nw, nc, b->dr, to->dr);
   give(m->nrow, nc, b->row[0], to->dphi);
   give(m->nrow, nc, b->row[1], to->dphid);

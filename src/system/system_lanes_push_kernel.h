@@ -172,13 +172,27 @@ static void rows_push(const mbg__system *s, mbg__system_lanes *l, const mbg__lan
 
 /* ---------------------------------------------------------------------- bodies, wrenches */
 
+void LANES(mbg__system_mass_lanes)(const mbg__system *s, const lane *x, lane *y) {
+  const mbg_model *m = s->model;
+  for (int i = 0; i < m->nbody; i++) {
+    const int off = m->bodies[i].voff;
+    lm6_mulv_T(y + off, s->design->M + 36 * i, x + off); /* M^T = M */
+  }
+  for (int i = 0; i < m->nw; i++) {
+    if (m->dof[i] < 0) {
+      y[i] = (lane){0};
+    }
+  }
+}
+
 static void body_push(const mbg__system *s, int i, const mbg__lanes_direction *d, lane dr[6]) {
   const mbg__body *b = &s->model->bodies[i];
   const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_on(s, i);
   const int gravity = s->model->gravity;
   lane moved[6], c[6];
   real a[6], momentum[6];
-  if (!has_inertia(s, i)) {
+  if (s->bare || !has_inertia(s, i)) {
+    l6_zero(dr);
     return;
   }
   l6_zero(moved);
@@ -262,8 +276,7 @@ void LANES(mbg__system_push_lanes)(mbg__system *s, mbg__system_lanes *l, const m
   if (!dr) {
     return;
   }
-  ln_zero(m->nw, dr);
-  for (int i = 0; !s->bare && i < m->nbody; i++) {
+  for (int i = 0; i < m->nbody; i++) {
     body_push(s, i, d, dr + m->bodies[i].voff);
   }
   for (int i = 0; i < m->npair; i++) {

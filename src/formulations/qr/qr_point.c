@@ -1,3 +1,4 @@
+#include "formulations/qr/qr_columns.h"
 #include "formulations/qr/qr_point_internal.h"
 
 #include "formulations/formulation.h"
@@ -66,7 +67,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   }
   find_envelope(q);
   mbg__qr_point_begin(q);
-  return mbg__qr_columns_create(ctx, arena, q->sys, &q->columns);
+  return mbg__qr_columns_create(ctx, arena, q->sys, q->n, q->r, &q->columns);
 }
 
 int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
@@ -84,6 +85,8 @@ int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, 
   const int err = mbg__plane_create(ctx, arena, sys, &q->plane);
   return err < 0 ? err : take_arrays(ctx, arena, q);
 }
+
+void mbg__qr_point_varied(mbg__qr_point *q, const mbg__qr_varied *varied) { q->columns->varied = varied; }
 
 /* ---------------------------------------------------------------------- factors */
 

@@ -76,6 +76,10 @@ const real *mbg__qr_point_phid(const mbg__qr_point *q);
 int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
                        real *dv_star, real *d_a, real *dlambda);
 
+/* From here on pushes have columns of these attributes (formulations/qr/qr_columns.h); NULL: any. Referenced. */
+typedef struct mbg__qr_varied mbg__qr_varied;
+void mbg__qr_point_varied(mbg__qr_point *q, const mbg__qr_varied *varied);
+
 /* Transposed (A1)-(A2): for the duals mu of v* (may be NULL), rho of a (nw) and lb of lambda (nrow, sign of the system;
    may be NULL) adds the gradients by frames, twists (nw) and attributes (na); outputs may be NULL. ncol columns. */
 int mbg__qr_point_pull(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *mu, const real *rho, const real *lb,

@@ -2,7 +2,6 @@
 #ifndef MBG_FORMULATIONS_QR_QR_POINT_INTERNAL_H
 #define MBG_FORMULATIONS_QR_QR_POINT_INTERNAL_H
 
-#include "formulations/qr/qr_columns.h"
 #include "formulations/qr/qr_point.h"
 #include "math/dense.h"
 #include "math/householder.h"
@@ -46,7 +45,7 @@ struct mbg__qr_point {
   real *x, *y, *z, *s; /*                                                   (n) */
   real *k;             /* kept rows                                         (r) */
   real *h;             /* freedoms                                          (f) */
-  mbg__qr_columns columns;
+  struct mbg__qr_columns *columns;
   real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
 };
 
@@ -90,13 +89,6 @@ static inline void mul_N_T(const mbg__qr_point *q, real *y, real *k) {
   mbg__householder_mul_T(&q->qr, y, 1);
   memcpy(k, y, (size_t)q->r * sizeof(real));
   mbg__householder_solve(&q->qr, k);
-}
-
-/* y <- P y */
-static inline void mul_P(const mbg__qr_point *q, real *y) {
-  mbg__householder_mul_T(&q->qr, y, 1);
-  memset(y, 0, (size_t)q->r * sizeof(real));
-  mbg__householder_mul(&q->qr, y, 1);
 }
 
 /* y <- Y y */
@@ -145,17 +137,6 @@ static inline void apply_Y(const mbg__qr_point *q, const real *y, real *out) {
   } else {
     vn_copy(q->n, out, y);
     mul_Y(q, out);
-  }
-}
-
-/* out = P y */
-static inline void apply_P(const mbg__qr_point *q, const real *y, real *out) {
-  if (few_freedoms(q)) {
-    to_freedoms(q, y, q->h);
-    from_freedoms(q, q->h, out);
-  } else {
-    vn_copy(q->n, out, y);
-    mul_P(q, out);
   }
 }
 

@@ -1,5 +1,6 @@
 /* Derivatives of the point in directions (T1)-(T3), and their transposes (A1)-(A2). */
 #include "formulations/formulation.h"
+#include "formulations/qr/qr_columns.h"
 #include "formulations/qr/qr_point_internal.h"
 
 /* the two linearizations: accelerations at (H, v, a, lambda); velocities at (H, v*) with kappa as multipliers */
@@ -21,55 +22,45 @@ static void linearize_velocities(mbg__qr_point *q) {
 
 /* ---------------------------------------------------------------------- tangents */
 
-/* (T2) da = Y (r1 + M N r2) - N r2,  (T3) dlambda = N^T (r1 - M da); r1 = -dr, r2 = dphidd */
-static void push_accelerations(mbg__qr_point *q, const mbg__qr_change *x, real *d_a, real *dlambda) {
-  free_of(q, x->r, q->s);
-  vn_scale(q->n, q->s, -1, q->s);
-  kept_of(q, x->phidd, q->k);
-  mul_N(q, q->k, q->y);
-  mul_M(q, q->y, q->z);
-  vn_axpy(q->n, q->z, 1, q->s);
-  apply_Y(q, q->z, q->x);
-  vn_sub(q->n, q->z, q->x, q->y);
-  full_of(q, q->z, d_a);
-  if (!dlambda && mbg__system_has_late(q->sys)) {
-    dlambda = q->row2;
+/* (T2) and (T3) of the columns c ... of n */
+static void push_accelerations(mbg__qr_point *q, int c, int n, const real *w, const real *dv, const real *da, real *d_a,
+                               real *dlambda) {
+  const size_t nw = (size_t)q->m->nw, nr = (size_t)q->m->nrow;
+  mbg__qr_columns *x = q->columns;
+  mbg__qr_columns_accelerations(x, q->sys, c, n, w, dv, da);
+  mbg__qr_columns_solve(q, dlambda || mbg__system_has_late(q->sys));
+  for (int k = 0; k < x->nc; k++) {
+    const size_t at = (size_t)(c + k);
+    real *rows = dlambda ? dlambda + at * nr : mbg__system_has_late(q->sys) ? q->row2 : NULL;
+    mbg__qr_columns_give(q->m, k, x->z, d_a + at * nw);
+    if (rows) {
+      mbg__qr_columns_give_rows(q->m, q->r, q->rank->kept, k, x->k, rows);
+    }
+    mbg__system_late_push(q->sys, d_a + at * nw, rows);
   }
-  if (dlambda) {
-    mul_M(q, q->z, q->y);
-    vn_sub(q->n, q->y, q->s, q->y);
-    mul_N_T(q, q->y, q->k);
-    rows_of(q, q->k, dlambda);
-  }
-  mbg__system_late_push(q->sys, d_a, dlambda);
 }
 
-/* (T1) dv* = P (dv - r3) - N r4; r3 = d(B^T kappa), r4 = d(phi_t + beta phi) + dB v* */
-static void push_velocities(mbg__qr_point *q, const mbg__qr_change *x, const real *dv, real *dv_star) {
-  vn_axpy(q->m->nrow, x->phid, q->beta, x->phi);
-  free_of(q, dv, q->x);
-  free_of(q, x->r, q->y);
-  vn_sub(q->n, q->x, q->x, q->y);
-  apply_P(q, q->x, q->z);
-  kept_of(q, x->phid, q->k);
-  mul_N(q, q->k, q->y);
-  vn_sub(q->n, q->x, q->z, q->y);
-  full_of(q, q->x, dv_star);
+/* (T1) of the columns c ... of n */
+static void push_velocities(mbg__qr_point *q, int c, int n, const real *w, const real *dv, const real *da,
+                            real *dv_star) {
+  mbg__qr_columns *x = q->columns;
+  mbg__qr_columns_velocities(x, q->sys, c, n, w, dv, da);
+  mbg__qr_columns_project(q);
+  for (int k = 0; k < x->nc; k++) {
+    mbg__qr_columns_give(q->m, k, x->z, dv_star + (size_t)(c + k) * (size_t)q->m->nw);
+  }
 }
 
 int mbg__qr_point_push(mbg_context *ctx, mbg__qr_point *q, int ncol, const real *w, const real *dv, const real *da,
                        real *dv_star, real *d_a, real *dlambda) {
-  const size_t nw = (size_t)q->m->nw, nr = (size_t)q->m->nrow, n = (size_t)ncol;
   int err = MBG_OK;
   MBG_TRY(mbg__qr_point_linearize(ctx, q));
-  for (size_t c = 0; c < n; c++) {
-    const mbg__qr_change x = mbg__qr_columns_at(&q->columns, q->sys, c, n, w, dv, da);
-    push_accelerations(q, &x, d_a + c * nw, dlambda ? dlambda + c * nr : NULL);
+  for (int c = 0; c < ncol; c += MBG__LANES) {
+    push_accelerations(q, c, ncol, w, dv, da, d_a, dlambda);
   }
   linearize_velocities(q);
-  for (size_t c = 0; c < n; c++) {
-    const mbg__qr_change x = mbg__qr_columns_at(&q->columns, q->sys, c, n, w, NULL, da);
-    push_velocities(q, &x, dv + c * nw, dv_star + c * nw);
+  for (int c = 0; c < ncol; c += MBG__LANES) {
+    push_velocities(q, c, ncol, w, dv, da, dv_star);
   }
 done:
   return err;

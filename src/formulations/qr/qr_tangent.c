@@ -18,7 +18,8 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, tangent *s) {
   s->dv = MBG_TAKE(arena, real, np * (size_t)m->nw);
   s->dv_star = MBG_TAKE(arena, real, np * (size_t)m->nw);
   s->d_a = MBG_TAKE(arena, real, np * (size_t)m->nw);
-  s->dlambda = MBG_TAKE(arena, real, np * (size_t)m->nrow);
+  s->dlambda = MBG_TAKE(arena, real, s->full && !s->pulled ? np * (size_t)m->nrow : 0);
+  s->dy_of = MBG_TAKE(arena, real, 3 * (size_t)m->nw + (size_t)m->nrow + (size_t)m->na);
   s->nw = s->w->plan.npose > 0 ? m->nw : 0;
   s->d.dy = MBG_TAKE(arena, real, np * (size_t)(s->w->flow->nused + s->nw + 1));
   if (events) {
@@ -54,6 +55,28 @@ static int fill_start(mbg_context *ctx, tangent *s) {
     MBG_TRY(mbg__start_push_column(ctx, s->w->start, p, da, own, s->dv));
     mbg__to_free(m, 1, s->dv, own + m->nw);
   }
+  vn_zero(s->d.np * m->nw, s->dv); /* and masked components stay so */
+done:
+  return err;
+}
+
+/* which attributes vary: those of the parameters, and with events time and impulses */
+static int list_varied(mbg_context *ctx, mbg__arena *arena, tangent *s) {
+  const mbg_model *m = s->w->m;
+  const int ncol = s->d.np + (s->w->plan.events != NULL);
+  bool *always = MBG_TAKE(arena, bool, m->na);
+  int err = MBG_OK;
+  MBG_TRY(mbg__arena_check(ctx, arena));
+  for (int i = 0; s->w->plan.events && i < m->nevent; i++) {
+    if (m->events[i].impulse >= 0) {
+      always[m->events[i].impulse] = true;
+    }
+  }
+  if (s->w->plan.events) {
+    always[m->clock] = true;
+  }
+  MBG_TRY(mbg__qr_varied_make(ctx, arena, m->na, ncol, s->da, always, &s->varied));
+  mbg__qr_point_varied(s->w->flow->point, &s->varied);
 done:
   return err;
 }
@@ -78,7 +101,6 @@ void mbg__qr_tangent_read(tangent *s, const real *x) {
     read_states(s, x);
     return;
   }
-  memset(s->dv, 0, (size_t)s->d.np * (size_t)m->nw * sizeof(real));
   for (int p = 0; p < s->d.np; p++) {
     const real *own = x + s->n + (size_t)p * (size_t)s->column;
     const size_t at = (size_t)p * (size_t)m->nw;
@@ -87,8 +109,8 @@ void mbg__qr_tangent_read(tangent *s, const real *x) {
   }
 }
 
-static int push(mbg_context *ctx, tangent *s, const real *x, real *dlambda) {
-  mbg__qr_tangent_read(s, x);
+/* of the columns that were read */
+static int push(mbg_context *ctx, tangent *s, real *dlambda) {
   return mbg__qr_point_push(ctx, s->w->flow->point, s->d.np, s->W, s->dv, s->da, s->dv_star, s->d_a, dlambda);
 }
 
@@ -113,7 +135,8 @@ static int rhs(void *user, real t, const real *x, real *xd) {
   mbg__ode_tangent_times(&s->d, re(t));
   MBG_TRY(mbg__qr_flow_eval(f->ctx, f, t, x));
   mbg__qr_state_rates(&f->state, x, f->v_star, f->a, xd);
-  MBG_TRY(push(f->ctx, s, x, NULL));
+  mbg__qr_tangent_read(s, x);
+  MBG_TRY(push(f->ctx, s, NULL));
   for (int p = 0; p < s->d.np; p++) {
     column_rates(s, p, x, xd + s->n + (size_t)p * (size_t)s->column);
   }
@@ -194,6 +217,63 @@ static int first_tolerances(tangent *s) {
 
 /* ---------------------------------------------------------------------- nodes */
 
+enum { FEW = MBG__LANES }; /* signals with accelerations at a node for which transposed products pay */
+
+static bool are_few(const mbg_model *m, int n, const int *used) {
+  int full = 0;
+  for (int k = 0; k < n; k++) {
+    full += mbg__ode_needs_accelerations(m, 1, &used[k]);
+  }
+  return full > 0 && full <= FEW;
+}
+
+/* Gradient of a used signal at a node, for all columns. By da, dlambda = X (w, dv, da) and the gradient g of the signal
+   y' = g_(w, dv, da) (w, dv, da) + g_(da, dlambda) X (w, dv, da): the point transposed adds the second to the first. */
+static int differentiate_signal(mbg_context *ctx, tangent *s, int k) {
+  const mbg_model *m = s->w->m;
+  const mbg__qr_flow *f = s->w->flow;
+  real *w = s->dy_of, *v = w + m->nw, *vd = v + m->nw, *lambda = vd + m->nw, *a = lambda + m->nrow;
+  vn_zero(3 * m->nw + m->nrow + m->na, w);
+  mbg__system_signal_pull(f->sys, f->used[k], 1, w, v, s->full ? vd : NULL, s->full ? lambda : NULL, a);
+  return s->pulled ? mbg__qr_point_pull(ctx, f->point, 1, NULL, vd, lambda, w, v, a) : MBG_OK;
+}
+
+/* its product with column p */
+static real along_column(const tangent *s, int p) {
+  const mbg_model *m = s->w->m;
+  const size_t at = (size_t)p * (size_t)m->nw;
+  const real *w = s->dy_of, *v = w + m->nw, *vd = v + m->nw, *lambda = vd + m->nw, *a = lambda + m->nrow;
+  const real *da = s->da + (size_t)p * (size_t)m->na;
+  const mbg__lanes_varied *varied = &s->varied.block[p / MBG__LANES];
+  real y = vn_dot_long(m->nw, w, s->W + at) + vn_dot_long(m->nw, v, s->dv + at);
+  if (s->full && !s->pulled) {
+    y += vn_dot_long(m->nw, vd, s->d_a + at);
+    y += vn_dot_long(m->nrow, lambda, s->dlambda + (size_t)p * (size_t)m->nrow);
+  }
+  for (int i = 0; i < varied->n; i++) {
+    y += a[varied->attr[i]] * da[varied->attr[i]];
+  }
+  return y;
+}
+
+/* the point, the columns and the derivatives of signals at a node */
+static int linearize_node(mbg_context *ctx, tangent *s, double t, const real *x) {
+  mbg__qr_flow *f = s->w->flow;
+  int err = MBG_OK;
+  mbg__qr_tangent_read(s, x);
+  if (!s->full) {
+    return mbg__qr_flow_linearize_signals(ctx, f, t, x);
+  }
+  MBG_TRY(mbg__qr_flow_eval(ctx, f, t, x));
+  if (!s->pulled) {
+    MBG_TRY(push(ctx, s, s->dlambda));
+  }
+  MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
+  MBG_TRY(mbg__system_linearize_signals(ctx, f->sys));
+done:
+  return err;
+}
+
 /* dy/dp of the used signals at a node */
 static int node_derivatives(mbg_context *ctx, void *user, double t, const real *x, bool inside) {
   tangent *s = user;
@@ -201,27 +281,16 @@ static int node_derivatives(mbg_context *ctx, void *user, double t, const real *
   mbg__qr_flow *f = s->w->flow;
   int err = MBG_OK;
   (void)inside;
-  if (s->full) {
-    MBG_TRY(mbg__qr_flow_eval(ctx, f, t, x));
-    MBG_TRY(push(ctx, s, x, s->dlambda));
-    MBG_TRY(mbg__qr_point_linearize(ctx, f->point));
-    MBG_TRY(mbg__system_linearize_signals(ctx, f->sys));
-  } else {
-    mbg__qr_tangent_read(s, x);
-    MBG_TRY(mbg__qr_flow_linearize_signals(ctx, f, t, x));
-  }
-  for (int p = 0; p < s->d.np; p++) {
-    const size_t at = (size_t)p * (size_t)m->nw;
-    const mbg__direction d = {.w = s->W + at,
-                              .dv = s->dv + at,
-                              .dvd = s->full ? s->d_a + at : NULL,
-                              .dlambda = s->full ? s->dlambda + (size_t)p * (size_t)m->nrow : NULL,
-                              .da = s->da + (size_t)p * (size_t)m->na};
-    for (int k = 0; k < f->nused; k++) {
-      s->d.dy[(size_t)k * (size_t)s->d.np + (size_t)p] = mbg__system_signal_push(f->sys, f->used[k], &d);
+  MBG_TRY(linearize_node(ctx, s, t, x));
+  for (int k = 0; k < f->nused; k++) {
+    MBG_TRY(differentiate_signal(ctx, s, k));
+    for (int p = 0; p < s->d.np; p++) {
+      s->d.dy[(size_t)k * (size_t)s->d.np + (size_t)p] = along_column(s, p);
     }
-    for (int i = 0; i < s->nw; i++) {
-      s->d.dy[(size_t)(f->nused + i) * (size_t)s->d.np + (size_t)p] = s->W[at + (size_t)i];
+  }
+  for (int i = 0; i < s->nw; i++) {
+    for (int p = 0; p < s->d.np; p++) {
+      s->d.dy[(size_t)(f->nused + i) * (size_t)s->d.np + (size_t)p] = s->W[(size_t)p * (size_t)m->nw + (size_t)i];
     }
   }
 done:
@@ -336,7 +405,8 @@ int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void
   tangent s = {.w = w,
                .n = w->flow->state.n,
                .column = events ? w->flow->state.n : w->m->nw + w->m->nv,
-               .full = mbg__ode_needs_accelerations(w->m, w->flow->nused, w->flow->used)};
+               .full = mbg__ode_needs_accelerations(w->m, w->flow->nused, w->flow->used),
+               .pulled = are_few(w->m, w->flow->nused, w->flow->used)};
   mbg__arena arena;
   int err = MBG_OK;
   s.d = (mbg__ode_tangent){.plan = &w->plan,
@@ -356,14 +426,17 @@ int mbg__qr_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(void
   MBG_TRY(take_arrays(ctx, &arena, &s));
   if (events) {
     MBG_TRY(mbg__qr_tangent_start_events(ctx, &arena, &s));
+    MBG_TRY(list_varied(ctx, &arena, &s));
     MBG_TRY(mbg__qr_tangent_events(ctx, &s, rhs, node_derivatives));
   } else {
     MBG_TRY(begin_integrals(ctx, &s));
     MBG_TRY(fill_start(ctx, &s));
+    MBG_TRY(list_varied(ctx, &arena, &s));
     MBG_TRY(first_tolerances(&s));
     MBG_TRY(integrate(ctx, &s));
   }
 done:
+  mbg__qr_point_varied(w->flow->point, NULL);
   mbg__ode_tangent_destroy(&s.d);
   mbg__arena_destroy(&arena);
   return err;

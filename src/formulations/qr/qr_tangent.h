@@ -2,6 +2,7 @@
 #ifndef MBG_FORMULATIONS_QR_QR_TANGENT_H
 #define MBG_FORMULATIONS_QR_QR_TANGENT_H
 
+#include "formulations/qr/qr_columns.h"
 #include "formulations/qr/qr_work.h"
 #include "trajectory/ode_tangent.h"
 
@@ -13,13 +14,16 @@ typedef struct {
   real *da;           /* attributes by columns                 (np x na) */
   real *W, *dv;       /*                                        (np x nw) */
   real *dv_star, *d_a;
-  real *dlambda; /*                                            (np x nrow) */
-  int nw;        /* frames that are handed over: nw, or 0 */
-  double *atol;  /*                                            (n + np column) */
-  double *size;  /* largest w and dv of each column so far     (2 np) */
-  bool full;     /* used signals need accelerations or reactions */
-  int part, point,
-      last; /* integrals by stages: step of the run and point in it that come next, last node of the step */
+  real *dlambda;         /*                                            (np x nrow) */
+  int nw;                /* frames that are handed over: nw, or 0 */
+  double *atol;          /*                                            (n + np column) */
+  double *size;          /* largest w and dv of each column so far     (2 np) */
+  bool full;             /* used signals need accelerations or reactions */
+  bool pulled;           /* they are so few that the point is transposed for each, instead of carrying all columns */
+  real *dy_of;           /* gradient of a signal: frames, twists, rates, multipliers, attributes (3 nw + nrow + na) */
+  mbg__qr_varied varied; /* attributes that columns vary */
+  int part, point;       /* integrals by stages: step of the run and point in it that come next */
+  int last;              /* ... the last node of that step */
   mbg__design_columns columns;
   real *W0;        /* events: of the frames at the start       (np x nw) */
   real *guard_row; /* events: by frames, twists, attributes    (2 nw + na) */
