@@ -53,9 +53,12 @@ static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, b
   return err;
 }
 
-static void assemble(mbg__alpha *a) {
-  mbg__system_matrices(a->sys,
-                       &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z, .late = a->late});
+static void assemble(mbg__alpha *a, bool slopes) {
+  mbg__matrices all = {.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z, .late = a->late};
+  if (!slopes) {
+    all.K = all.C = all.Z = NULL;
+  }
+  mbg__system_matrices(a->sys, &all);
   a->counts->assemblies++;
 }
 
@@ -72,7 +75,7 @@ static int linearize(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
 /* S of the step, scaled; for index 2 its parts */
 static void matrix(mbg__alpha *a, const mbg__alpha_node *n) {
   const real h = *n->h, s = a->c.beta * h * h;
-  assemble(a);
+  assemble(a, true);
   mbg__rotors_columns(a);
   mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
   mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
@@ -124,12 +127,11 @@ void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
   }
 }
 
-/* early: late rates are left out */
-static int factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool early) {
+/* [[M, B^T], [B, 0]] where the system stands; slopes: K and C, too */
+static int factor_start(mbg_context *ctx, mbg__alpha *a, bool slopes) {
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, a, node, early));
   MBG_TRY(mbg__system_linearize(ctx, a->sys));
-  assemble(a); /* continuous adjoints use K and C */
+  assemble(a, slopes);
   mbg__saddle_clear(&a->initial);
   mbg__saddle_add_K(&a->initial, 1, a->M);
   mbg__saddle_add_rows(&a->initial, a->B, a->B, a->rank->keep, NULL);
@@ -140,8 +142,9 @@ done:
   return err;
 }
 
-int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
-  return factor_start(ctx, a, node, false);
+int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool slopes) {
+  const int err = evaluate(ctx, a, node, false);
+  return err < 0 ? err : factor_start(ctx, a, slopes);
 }
 
 /* ---------------------------------------------------------------------- first node */
@@ -181,7 +184,7 @@ static void go_on(mbg__alpha *a, const mbg__alpha_node *n, const mbg__start_resu
   mbg__rotors_keep(a, n);
 }
 
-int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v) {
+int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v, bool factored) {
   const mbg_model *m = a->m;
   int err = MBG_OK;
   memcpy(n->v, v, (size_t)m->nw * sizeof(real));
@@ -189,7 +192,8 @@ int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
   memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
   memset(n->lambda, 0, ((size_t)m->nrow + more(a)) * sizeof(real));
   mbg__rotors_keep(a, n);
-  MBG_TRY(factor_start(ctx, a, n, true));
+  MBG_TRY(evaluate(ctx, a, n, true));
+  MBG_TRY(factored ? MBG_OK : factor_start(ctx, a, false));
   mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
   mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
   mbg__saddle_solve(&a->initial, false, mbg__rank_close(a->rank), a->x, 1);
@@ -219,7 +223,7 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   /* the start and the first step choose the pivots of the run */
   mbg__klu_thaw(a->initial.klu);
   mbg__klu_thaw(a->klu);
-  MBG_TRY(mbg__alpha_accelerate(ctx, a, n, start->v));
+  MBG_TRY(mbg__alpha_accelerate(ctx, a, n, start->v, false));
   mbg__alpha_kept_begin(a);
   go_on(a, n, start);
 done:
