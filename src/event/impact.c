@@ -4,8 +4,8 @@
      D = N - mu tanh(u/vs) T,  u = T v- the sliding speed before
 
    By S = [[M, B^T], [B, 0]] alone: (v+ - v-, L) = x0 + P x1, x0 = S^-1 (0, -phid), phid = B v- + phi_t what the step
-   has left, x1 = S^-1 (D, 0). S has no velocities: accelerations after the impact share its factors. With the transposed
-   K^T nu = (v+b, 0, Pb), nu = (a, b, c): (a, b) = y0 - c y1, y0 = S^-1 (v+b, 0), y1 = S^-1 (N, 0). */
+   has left, x1 = S^-1 (D, 0). S knows no velocities: accelerations after the impact share its factors. With the
+   transposed K^T nu = (v+b, 0, Pb), nu = (a, b, c): (a, b) = y0 - c y1, y0 = S^-1 (v+b, 0), y1 = S^-1 (N, 0). */
 #include "event/event_internal.h"
 
 #include <string.h>
