@@ -105,6 +105,7 @@ int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, 
   ev->sys = sys;
   ev->design = design;
   ev->rank = rank;
+  ev->rigid = m->nmodal == 0 && m->nelement == 0 && !mbg__system_has_late(sys);
   take_arrays(ev);
   take_impact(ev);
   MBG_TRY(mbg__arena_check(ctx, &ev->arena));
@@ -118,7 +119,6 @@ int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, 
   for (int i = 0; i < m->nevent; i++) {
     MBG_TRY(m->events[i].impact ? list_gap(ctx, ev, i) : MBG_OK);
   }
-  MBG_TRY(mbg__saddle_create(ctx, &ev->arena, sys, 0, NULL, MBG__KLU_FROZEN, &ev->saddle));
 done:
   if (err < 0) {
     mbg__events_destroy(ev);
@@ -132,10 +132,22 @@ void mbg__events_destroy(mbg__events *ev) {
     return;
   }
   const mbg_allocator allocator = ev->arena.allocator;
-  mbg__saddle_destroy(&ev->saddle);
+  mbg__saddle_destroy(&ev->own);
   allocator.release(allocator.user, ev->firings);
   mbg__arena_destroy(&ev->arena);
   allocator.release(allocator.user, ev);
+}
+
+void mbg__events_share(mbg__events *ev, mbg__saddle *saddle) {
+  ev->saddle = mbg__system_has_late(ev->sys) ? NULL : saddle; /* theirs has late rates, too */
+}
+
+void mbg__events_factors(mbg__events *ev) { ev->given = ev->saddle != &ev->own; }
+
+bool mbg__events_factored(mbg__events *ev) {
+  const bool left = ev->left && ev->saddle != &ev->own;
+  ev->left = false;
+  return left;
 }
 
 /* ---------------------------------------------------------------------- modes */
@@ -186,9 +198,17 @@ bool mbg__events_frozen(const mbg__events *ev) { return ev && ev->frozen; }
 
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   const mbg_model *m = ev->m;
-  (void)ctx;
+  int err = MBG_OK;
+  if (!ev->saddle) {
+    MBG_TRY(mbg__saddle_create(ctx, &ev->arena, ev->sys, 0, NULL, MBG__KLU_FROZEN, &ev->own));
+    ev->saddle = &ev->own;
+  }
+  if (ev->saddle == &ev->own) {
+    mbg__klu_thaw(ev->saddle->klu); /* the first impact of the run chooses the pivots */
+  }
   mbg__events_reset(m, ev->design);
-  mbg__klu_thaw(ev->saddle.klu); /* the first impact of the run chooses the pivots */
+  ev->given = ev->left = false;
+  ev->F = NULL;
   ev->nfiring = ev->applied = 0;
   ev->solved = -1;
   for (int i = 0; i < m->nevent; i++) {
@@ -197,7 +217,8 @@ int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
     ev->fired[i] = 0;
     ev->largest[i] = 0;
   }
-  return MBG_OK;
+done:
+  return err;
 }
 
 bool mbg__events_need_rates(const mbg__events *ev) {
@@ -305,6 +326,7 @@ int mbg__events_act(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *
     ev->solved = -1; /* only where it has just fired is the state the same */
     memcpy(v, ev->vp, (size_t)ev->m->nw * sizeof(real));
   } else {
+    ev->left = false;
     memcpy(v, before->v, (size_t)ev->m->nw * sizeof(real));
   }
   mbg__events_after(ev, k + 1);

@@ -11,7 +11,8 @@
 
 #include "criteria/firing.h"
 #include "start/rank.h"
-#include "system/system.h"
+#include "system/saddle.h"
+#include "system/system_lanes.h"
 
 typedef struct mbg__events mbg__events;
 
@@ -20,6 +21,13 @@ typedef struct mbg__events mbg__events;
 int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, const mbg__rank *rank,
                        mbg__events **out);
 void mbg__events_destroy(mbg__events *ev);
+
+/* Impacts of a formulation that has its own [[M, B^T], [B, 0]] factor that one, from now on. */
+void mbg__events_share(mbg__events *ev, mbg__saddle *saddle);
+/* Its factors are those at the frames of the next impact that is solved. */
+void mbg__events_factors(mbg__events *ev);
+/* Are they those of the impact that has been solved last? Asked once: then they are the caller's. */
+bool mbg__events_factored(mbg__events *ev);
 
 /* ---------------------------------------------------------------------- modes */
 
@@ -95,9 +103,9 @@ typedef struct {
 int mbg__events_push(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, const mbg__event_columns *c);
 
 /* Transposed: cotangents of n criteria. v (n x nw): of the twists after the firing, becomes that before it; w (n x nw)
-   and psi_a (n x na) are added to; Pb (n): of the impulse. */
-int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, int n, const real *Pb, real *w,
-                     real *v, real *psi_a);
+   and psi_a (n x na) are added to; Pb (n): of the impulse. Columns go side by side by the block, NULL: one by one. */
+int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, int n, mbg__lanes_block *block,
+                     const real *Pb, real *w, real *v, real *psi_a);
 
 /* ---------------------------------------------------------------------- gradients */
 

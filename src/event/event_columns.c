@@ -175,7 +175,7 @@ int mbg__event_adjoint_act(mbg_context *ctx, mbg__event_adjoint *e, int firing, 
       ga[impulse] = 0;
     }
   }
-  MBG_TRY(mbg__events_pull(ctx, e->ev, firing, before, e->nc, e->Pb, w, v, psi_a));
+  MBG_TRY(mbg__events_pull(ctx, e->ev, firing, before, e->nc, NULL, e->Pb, w, v, psi_a));
   mbg__event_adjoint_clock(e, psi_a);
 done:
   return err;

@@ -3,7 +3,6 @@
 #define MBG_EVENT_EVENT_INTERNAL_H
 
 #include "event/event.h"
-#include "system/saddle.h"
 
 struct mbg__events {
   mbg__arena arena;
@@ -11,7 +10,10 @@ struct mbg__events {
   mbg__system *sys;
   mbg__design *design;
   const mbg__rank *rank;
-  mbg__saddle saddle;      /* [[M, B^T], [B, 0]] */
+  mbg__saddle *saddle;     /* [[M, B^T], [B, 0]], of the formulation or ... */
+  mbg__saddle own;         /* ... made before the first run without one */
+  bool given, left;        /* its factors are those of the next impact, of the last one */
+  bool rigid;              /* M is constant: bodies are rigid, late rates are not there */
   real *M, *B;             /* values by the patterns of the system */
   mbg__sampling guards;    /* signals that are guards */
   mbg__sampling *gaps;     /* of an impact: base signals, rates, tangent              (nevent) */
@@ -54,7 +56,10 @@ struct mbg__events {
   real P, e, gap_t, rate;     /* impulse, restitution, explicit rate of the gap, rate before */
   real mu, th, th1, slip, vs; /* friction: coefficient, tanh(u/vs), its derivative by u/vs, u, vs */
   real Nx1;
-  real *Fx, *Fg, *Fh, *scratch; /* of the function of a gap */
+  real *Fx, *Fg, *Fh, *scratch; /* of the function of a gap, at the inputs Fx */
+  const mbg__fn *F;             /* ... this one, NULL: none yet */
+  int ncolumn;                  /* columns that the following hold */
+  real *columns;                /* of transposed impacts */
 };
 
 /* ---------------------------------------------------------------------- guards.c */

@@ -5,15 +5,20 @@
 
 #include <string.h>
 
-/* F, its gradient and Hessian by the inputs of its function */
+/* F, its gradient and Hessian by the inputs of its function, unless they are known */
 static int evaluate(mbg_context *ctx, mbg__events *ev, const mbg__fn *fn, real t) {
   real F;
-  int k = 0;
-  for (int i = 0; i < fn->ninput; i++) {
+  bool known = ev->F == fn;
+  for (int i = 0, k = 0; i < fn->ninput; i++) {
     const mbg__input *in = &fn->input[i];
-    ev->Fx[i] = in->role == MBG__ROLE_T ? t : in->role == MBG__ROLE_SIGNAL ? ev->y[k++] : ev->design->attr[in->index];
+    const real x = in->role == MBG__ROLE_T        ? t
+                   : in->role == MBG__ROLE_SIGNAL ? ev->y[k++]
+                                                  : ev->design->attr[in->index];
+    known = known && x == ev->Fx[i];
+    ev->Fx[i] = x;
   }
-  return mbg__expr_hessian(ctx, fn->expr, ev->Fx, ev->scratch, &F, ev->Fg, ev->Fh);
+  ev->F = fn;
+  return known ? MBG_OK : mbg__expr_hessian(ctx, fn->expr, ev->Fx, ev->scratch, &F, ev->Fg, ev->Fh);
 }
 
 /* Q = c sum_k F_k r_k + ct F_t: its weights of rates and, by the Hessian, of signals, attributes and time */

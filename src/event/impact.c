@@ -3,8 +3,9 @@
      M (v+ - v-) + B^T L = D^T P     B v+ + phi_t = 0     N v+ + gap_t = -e (N v- + gap_t)
      D = N - mu tanh(u/vs) T,  u = T v- the sliding speed before
 
-   By S = [[M, B^T], [B, 0]] alone: (v+, L) = x0 + P x1, x0 = S^-1 (M v-, -phi_t), x1 = S^-1 (D, 0). With the transposed
-   K^T nu = (v+b, 0, Pb), nu = (a, b, c): (a, b) = y0 - c y1, y0 = S^-1 (v+b, 0), y1 = S^-1 (N, 0). */
+   By S = [[M, B^T], [B, 0]] alone: (v+ - v-, L) = x0 + P x1, x0 = S^-1 (0, -phid), phid = B v- + phi_t what the step
+   has left, x1 = S^-1 (D, 0). S knows no velocities: accelerations after the impact share its factors. With the
+   transposed K^T nu = (v+b, 0, Pb), nu = (a, b, c): (a, b) = y0 - c y1, y0 = S^-1 (v+b, 0), y1 = S^-1 (N, 0). */
 #include "event/event_internal.h"
 
 #include <string.h>
@@ -19,14 +20,18 @@ static real dot_free(const mbg_model *m, const real *full, const real *x) {
   return s;
 }
 
-/* x = S^-1 (f, g), g may be NULL */
+/* x = S^-1 (f, g), each may be NULL */
 static void solve(mbg__events *ev, const real *f, const real *g, real *x) {
   const mbg_model *m = ev->m;
-  mbg__to_free(m, 1, f, x);
+  if (f) {
+    mbg__to_free(m, 1, f, x);
+  } else {
+    vn_zero(m->nv, x);
+  }
   for (int i = 0; i < m->nrow; i++) {
     x[m->nv + i] = g && ev->rank->keep[i] ? g[i] : 0;
   }
-  mbg__klu_solve(ev->saddle.klu, x, 1);
+  mbg__klu_solve(ev->saddle->klu, x, 1);
 }
 
 /* f (nw) and g (nrow), 0 in masked components and dropped rows */
@@ -75,14 +80,29 @@ done:
   return err;
 }
 
+/* the system at a state with twists v, rates and multipliers; the constraints are all that is needed of rigid bodies */
+static int place(mbg_context *ctx, mbg__events *ev, const mbg__state *at, const real *v, const real *vd,
+                 const real *lambda) {
+  mbg__state state = *at;
+  state.v = v;
+  state.vd = vd;
+  state.lambda = lambda;
+  state.early = true;
+  return ev->rigid ? mbg__system_update_bare(ctx, ev->sys, &state) : mbg__system_update(ctx, ev->sys, &state);
+}
+
 static int factor(mbg_context *ctx, mbg__events *ev, const mbg__event *e) {
   char what[320];
+  int err = MBG_OK;
+  MBG_TRY(mbg__system_linearize(ctx, ev->sys));
   mbg__system_matrices(ev->sys, &(mbg__matrices){.M = ev->M, .B = ev->B});
-  mbg__saddle_clear(&ev->saddle);
-  mbg__saddle_add_K(&ev->saddle, 1, ev->M);
-  mbg__saddle_add_rows(&ev->saddle, ev->B, ev->B, ev->rank->keep, NULL);
+  mbg__saddle_clear(ev->saddle);
+  mbg__saddle_add_K(ev->saddle, 1, ev->M);
+  mbg__saddle_add_rows(ev->saddle, ev->B, ev->B, ev->rank->keep, NULL);
   mbg__format(what, sizeof(what), "impact of event '%s'", e->name);
-  return mbg__saddle_factor(ctx, &ev->saddle, what);
+  MBG_TRY(mbg__saddle_factor(ctx, ev->saddle, what));
+done:
+  return err;
 }
 
 static int check(mbg_context *ctx, const mbg__events *ev, const mbg__event *e, double t) {
@@ -101,45 +121,48 @@ static int check(mbg_context *ctx, const mbg__events *ev, const mbg__event *e, d
 int mbg__impact_solve(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before) {
   const mbg_model *m = ev->m;
   const mbg__event *e = &m->events[event];
-  mbg__state state = *before;
+  const bool given = ev->given;
   int err = MBG_OK;
-  state.vd = state.lambda = NULL;
-  state.early = true;
+  ev->given = ev->left = false;
   MBG_TRY(take_rows(ctx, ev, e, before));
-  MBG_TRY(mbg__system_update(ctx, ev->sys, &state));
-  MBG_TRY(mbg__system_linearize(ctx, ev->sys));
-  MBG_TRY(factor(ctx, ev, e));
-  /* -phi_t = B v - phid */
+  MBG_TRY(place(ctx, ev, before, before->v, NULL, NULL));
+  MBG_TRY(given ? MBG_OK : factor(ctx, ev, e));
+  ev->left = true;
   mbg__system_residual(ev->sys, NULL, NULL, ev->row[0], NULL, NULL);
-  mbg__system_B_mul(ev->sys, before->v, ev->row[1]);
-  vn_axpy(m->nrow, ev->row[1], -1, ev->row[0]);
-  mbg__system_mass_mul(ev->sys, before->v, ev->f[0]);
-  solve(ev, ev->f[0], ev->row[1], ev->x0);
+  vn_scale(m->nrow, ev->row[0], -1, ev->row[0]);
+  solve(ev, NULL, ev->row[0], ev->x0);
   solve(ev, ev->D, NULL, ev->x1);
   ev->e = ev->design->attr[e->restitution];
   ev->rate = vn_dot(m->nw, ev->N, before->v) + ev->gap_t;
   ev->Nx1 = dot_free(m, ev->N, ev->x1);
-  ev->P = (-ev->e * ev->rate - ev->gap_t - dot_free(m, ev->N, ev->x0)) / ev->Nx1;
+  ev->P = (-(1 + ev->e) * ev->rate - dot_free(m, ev->N, ev->x0)) / ev->Nx1;
   MBG_TRY(check(ctx, ev, e, re(before->t)));
   for (int j = 0; j < m->nv + m->nrow; j++) {
     ev->x0[j] += ev->P * ev->x1[j];
   }
   split(ev, ev->x0, ev->vp, ev->L);
+  for (int j = 0; j < m->nv; j++) {
+    ev->vp[m->full[j]] += before->v[m->full[j]];
+  }
 done:
   return err;
 }
 
 /* ---------------------------------------------------------------------- derivatives */
 
+/* f[5] = v+ - v-, or 0 */
+static void step_of(mbg__events *ev, const mbg__state *before, bool none) {
+  for (int i = 0; i < ev->m->nw; i++) {
+    ev->f[5][i] = none ? 0 : ev->vp[i] - before->v[i];
+  }
+}
+
 /* The system with M (v+ - v-) + B^T L in its residual, or (bare) without them: their difference is free of forces. */
 static int put(mbg_context *ctx, mbg__events *ev, const mbg__state *before, bool bare) {
-  const mbg_model *m = ev->m;
   mbg__state state = *before;
   int err = MBG_OK;
-  for (int i = 0; i < m->nw; i++) {
-    ev->f[5][i] = bare ? 0 : ev->vp[i] - before->v[i];
-  }
-  memset(ev->row[1], 0, (size_t)m->nrow * sizeof(real));
+  step_of(ev, before, bare);
+  vn_zero(ev->m->nrow, ev->row[1]);
   state.v = ev->vp;
   state.vd = ev->f[5];
   state.lambda = bare ? ev->row[1] : ev->L;
@@ -154,10 +177,26 @@ done:
 
 /* Columns of criteria: solutions x of S^T, then multiples of y1 by the impulse, and (a, b) of nu. */
 typedef struct {
-  real *x;     /*                    (n x (nv + nrow)) */
-  real *a, *b; /*                    (n x nw, n x nrow) */
-  real *c;     /*                    (n) */
+  real *x;       /*                    (n x (nv + nrow)) */
+  real *a, *b;   /*                    (n x nw, n x nrow) */
+  real *za, *zb; /* -a, -b */
+  real *c;       /*                    (n) */
 } multipliers;
+
+static int take_columns(mbg_context *ctx, mbg__events *ev, int n, multipliers *s) {
+  const size_t nv = (size_t)ev->m->nv, nw = (size_t)ev->m->nw, nrow = (size_t)ev->m->nrow, all = (size_t)n;
+  if (n > ev->ncolumn) {
+    ev->columns = MBG_TAKE(&ev->arena, real, all * (nv + 3 * nrow + 2 * nw + 1));
+    ev->ncolumn = ev->columns ? n : 0;
+  }
+  s->x = ev->columns;
+  s->a = s->x + all * (nv + nrow);
+  s->za = s->a + all * nw;
+  s->b = s->za + all * nw;
+  s->zb = s->b + all * nrow;
+  s->c = s->zb + all * nrow;
+  return mbg__arena_check(ctx, &ev->arena);
+}
 
 /* nu of all criteria; v is 0 in masked components then */
 static void adjoint_solve(mbg__events *ev, int n, const real *y1, const real *Pb, real *v, multipliers *s) {
@@ -170,13 +209,15 @@ static void adjoint_solve(mbg__events *ev, int n, const real *y1, const real *Pb
     mbg__to_free(m, 1, vc, x);
     vn_zero(m->nrow, x + m->nv);
   }
-  mbg__klu_solve(ev->saddle.klu, s->x, n);
+  mbg__klu_solve(ev->saddle->klu, s->x, n);
   for (int c = 0; c < n; c++) {
     real *x = s->x + (size_t)c * (size_t)size;
     s->c[c] = (Pb[c] + dot_free(m, ev->D, x)) / Dy1;
     vn_axpy(size, x, -s->c[c], y1);
     split(ev, x, s->a + (size_t)c * (size_t)m->nw, s->b + (size_t)c * (size_t)m->nrow);
   }
+  vn_scale(n * m->nw, s->za, -1, s->a);
+  vn_scale(n * m->nrow, s->zb, -1, s->b);
 }
 
 /* the parts of gap and friction: -P D a + c (N (v+ + e v-) + (1 + e) gap_t + ...) with a minus sign */
@@ -202,65 +243,73 @@ done:
   return err;
 }
 
-/* w, ga += what nu leaves there by M (v+ - v-) + B^T L and B v+; v becomes the part of v- by M. The system is moved. */
-static int pull_system(mbg_context *ctx, mbg__events *ev, const mbg__state *before, int n, const multipliers *s,
-                       real *w, real *v, real *psi_a) {
+/* w, psi_a += the gradient of z.r + mu.phid where the system stands, all columns side by side */
+static void pull_columns(mbg__events *ev, mbg__lanes_block *block, int n, const real *z, const real *mu, real *w,
+                         real *psi_a) {
   const mbg_model *m = ev->m;
-  int err = MBG_OK;
-  for (int bare = 0; bare < 2; bare++) {
-    MBG_TRY(put(ctx, ev, before, bare));
-    for (int c = 0; c < n; c++) {
-      const size_t at = (size_t)c * (size_t)m->nw;
-      real *ga = psi_a + (size_t)c * (size_t)m->na;
-      vn_scale(m->nw, ev->f[3], bare ? 1 : -1, s->a + at);
-      vn_scale(m->nrow, ev->row[0], -1, s->b + (size_t)c * (size_t)m->nrow);
-      mbg__system_pull(ev->sys, ev->f[3], NULL, bare ? NULL : ev->row[0], NULL, w + at, NULL, NULL, NULL, ga);
-      if (!bare) {
-        mbg__system_mass_mul(ev->sys, s->a + at, v + at);
-        masked_to_zero(m, v + at);
-      }
+  for (int first = 0; first < n; first += MBG__LANES) {
+    const int count = n - first < MBG__LANES ? n - first : MBG__LANES;
+    mbg__block_weights x[MBG__LANES];
+    mbg__block_sums g[MBG__LANES];
+    for (int q = 0; q < count; q++) {
+      const size_t c = (size_t)(first + q), at = c * (size_t)m->nw;
+      x[q] = (mbg__block_weights){.z = z + at, .nu = mu ? mu + c * (size_t)m->nrow : NULL};
+      g[q] = (mbg__block_sums){.w = w + at, .a = psi_a + c * (size_t)m->na};
     }
+    mbg__system_pull_block(ev->sys, block, count, x, g);
   }
-done:
-  return err;
 }
 
-static int pull(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before, int n, const real *Pb,
-                multipliers *s, real *w, real *v, real *psi_a) {
+/* w, ga += what nu leaves there by M (v+ - v-) + B^T L and B v+; v becomes the part of v- by M. The system is moved. */
+static int pull_system(mbg_context *ctx, mbg__events *ev, const mbg__state *before, int n, mbg__lanes_block *block,
+                       const multipliers *s, real *w, real *v, real *psi_a) {
   const mbg_model *m = ev->m;
   int err = MBG_OK;
-  solve(ev, ev->N, NULL, ev->x1);
-  adjoint_solve(ev, n, ev->x1, Pb, v, s);
-  MBG_TRY(pull_system(ctx, ev, before, n, s, w, v, psi_a));
+  if (ev->rigid) {
+    /* the constraints alone, and M, which only attributes change */
+    step_of(ev, before, false);
+    MBG_TRY(place(ctx, ev, before, ev->vp, NULL, ev->L));
+    MBG_TRY(mbg__system_linearize(ctx, ev->sys));
+    pull_columns(ev, block, n, s->za, s->zb, w, psi_a);
+  } else {
+    MBG_TRY(put(ctx, ev, before, true));
+    pull_columns(ev, block, n, s->a, NULL, w, psi_a);
+    MBG_TRY(put(ctx, ev, before, false));
+    pull_columns(ev, block, n, s->za, s->zb, w, psi_a);
+  }
   for (int c = 0; c < n; c++) {
     const size_t at = (size_t)c * (size_t)m->nw;
-    MBG_TRY(pull_rows(ctx, ev, event, before, s->a + at, s->c[c], w + at, v + at, psi_a + (size_t)c * (size_t)m->na));
+    if (ev->rigid) {
+      mbg__system_mass_pull(ev->sys, s->za + at, ev->f[5], psi_a + (size_t)c * (size_t)m->na);
+    }
+    mbg__system_mass_mul(ev->sys, s->a + at, v + at);
+    masked_to_zero(m, v + at);
   }
 done:
   return err;
 }
 
-int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, int n, const real *Pb, real *w,
-                     real *v, real *psi_a) {
+int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state *before, int n, mbg__lanes_block *block,
+                     const real *Pb, real *w, real *v, real *psi_a) {
   const mbg_model *m = ev->m;
   const int event = ev->firings[k].event;
   multipliers s;
-  mbg__arena arena;
   int err = MBG_OK;
   mbg__events_after(ev, k);
   if (!m->events[event].impact) {
+    ev->given = false;
     return MBG_OK;
   }
-  mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  s.x = MBG_TAKE(&arena, real, (size_t)n * (size_t)(m->nv + m->nrow));
-  s.a = MBG_TAKE(&arena, real, (size_t)n * (size_t)m->nw);
-  s.b = MBG_TAKE(&arena, real, (size_t)n * (size_t)m->nrow);
-  s.c = MBG_TAKE(&arena, real, n);
-  MBG_TRY(mbg__arena_check(ctx, &arena));
+  MBG_TRY(take_columns(ctx, ev, n, &s));
   MBG_TRY(mbg__impact_solve(ctx, ev, event, before));
-  MBG_TRY(pull(ctx, ev, event, before, n, Pb, &s, w, v, psi_a));
+  solve(ev, ev->N, NULL, ev->x1);
+  adjoint_solve(ev, n, ev->x1, Pb, v, &s);
+  MBG_TRY(pull_system(ctx, ev, before, n, block, &s, w, v, psi_a));
+  for (int c = 0; c < n; c++) {
+    const size_t at = (size_t)c * (size_t)m->nw;
+    MBG_TRY(pull_rows(ctx, ev, event, before, s.a + at, s.c[c], w + at, v + at, psi_a + (size_t)c * (size_t)m->na));
+  }
 done:
-  mbg__arena_destroy(&arena);
   return err;
 }
 

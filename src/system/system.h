@@ -92,6 +92,8 @@ void mbg__system_residual(const mbg__system *sys, real *r, real *phi, real *phid
 
 /* y = M x, y += B^T x (nw from nrow), y = B x (nrow from nw). After update. */
 void mbg__system_mass_mul(const mbg__system *sys, const real *x, real *y);
+/* ga += the gradient of z.M x by attributes of rigid bodies, whose M is constant otherwise. */
+void mbg__system_mass_pull(const mbg__system *sys, const real *z, const real *x, real *ga);
 /* y += c M' x, M' the rate of M along the motion; only modal bodies have one. */
 void mbg__system_mass_rate(const mbg__system *sys, real c, const real *x, real *y);
 void mbg__system_B_mul(const mbg__system *sys, const real *x, real *y);

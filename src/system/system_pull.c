@@ -170,6 +170,22 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
   }
 }
 
+void mbg__system_mass_pull(const mbg__system *s, const real *z, const real *x, real *ga) {
+  for (int i = 0; i < s->model->nbody; i++) {
+    const mbg__body *b = &s->model->bodies[i];
+    real W[36] = {0};
+    if (!has_inertia(s, i) || !any_wanted(s, b->attr, b->nattr)) {
+      continue;
+    }
+    m6_outer_add(W, 1, z + b->voff, x + b->voff);
+    for (int k = 0; k < b->nattr; k++) {
+      if (wanted(s, b->attr + k)) {
+        ga[b->attr + k] += mass_dot(s, i, k, W);
+      }
+    }
+  }
+}
+
 /* ---------------------------------------------------------------------- pairs */
 
 /* J z at a marker, 0 on the ground */

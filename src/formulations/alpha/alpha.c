@@ -1,5 +1,6 @@
 /* `lie`: Lie group generalized-alpha, index 3 (Bruls and Sonneville; theory 4). `dae`: index-3 DAE by HHT (Nachbagauer,
    Oberpeilsteiner, Steiner; theory 2), the same stepper with am = 0. */
+#include "event/event.h"
 #include "formulations/alpha/alpha_work.h"
 
 #include <string.h>
@@ -112,7 +113,10 @@ static int prepare(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, c
   }
   MBG_TRY(mbg__saddle_create(ctx, &a->arena, sys, 0, NULL, MBG__KLU_FROZEN, &a->initial));
   MBG_TRY(mbg__rotors_find(ctx, a, plan->index != 2 && !plan->events));
-  MBG_TRY(plan->events ? check_events(ctx, a, plan) : MBG_OK);
+  if (plan->events) {
+    MBG_TRY(check_events(ctx, a, plan));
+    mbg__events_share(plan->events, &a->initial);
+  }
   MBG_TRY(mbg__alpha_guard_create(ctx, a));
   if (plan->index == 2) {
     MBG_TRY(mbg__alpha_index2_create(ctx, a, &a->index2));

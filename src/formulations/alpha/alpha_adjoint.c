@@ -348,25 +348,18 @@ static real late_bar(const adjoint *s, int c, const mbg__alpha_node *node) {
   return sum;
 }
 
-static void subtract(size_t n, real *x, real c, const real *y) {
-  for (size_t i = 0; i < n; i++) {
-    x[i] -= c * y[i];
-  }
-}
-
 /* the guard's column makes the sum of all derivatives by the time of the event vanish */
 static void meet_guard(adjoint *s) {
   const mbg_model *m = s->a->m;
-  const size_t nw = (size_t)m->nw, na = (size_t)m->na;
-  const int g = s->ncrit;
+  const int g = s->ncrit, nw = m->nw;
   const real all = s->hb[g] + s->tb[g];
   for (int c = 0; c < s->ncrit; c++) {
     const real kap = (s->hb[c] + s->tb[c]) / all;
     real *ofs[] = {s->xi, s->sig, s->tau};
     for (int k = 0; k < MBG_COUNT(ofs); k++) {
-      subtract(nw, ofs[k] + (size_t)c * nw, kap, ofs[k] + (size_t)g * nw);
+      vn_axpy(nw, ofs[k] + c * nw, -kap, ofs[k] + g * nw);
     }
-    subtract(na, attributes_of(s, c), kap, s->guard_a);
+    vn_axpy(m->na, attributes_of(s, c), -kap, s->guard_a);
     s->hb[c] -= kap * s->hb[g];
   }
 }
@@ -475,11 +468,17 @@ done:
 /* ---------------------------------------------------------------------- first node */
 
 /* [M B^T; B 0] (mu, kappa) = -(bd + ba, f_lambda) is solved: its part of bw, bv and of the attributes */
-static void end_criterion(adjoint *s, int c, real *ga) {
-  const size_t nw = (size_t)s->a->m->nw;
-  real *b = s->keep + 3 * nw * (size_t)c;
-  mbg__scatter(s->a->m, s->a->rank->keep, 1, s->X + (size_t)c * (size_t)(s->a->m->nv + s->a->m->nrow), s->mu, s->nu);
-  mbg__system_pull(s->a->sys, s->mu, NULL, NULL, s->nu, b, b + nw, NULL, NULL, ga);
+static void end_block(adjoint *s, int first, int count) {
+  const mbg_model *m = s->a->m;
+  mbg__block_weights x[MBG__LANES];
+  mbg__block_sums g[MBG__LANES];
+  for (int q = 0; q < count; q++) {
+    real *b = s->keep + 3 * m->nw * (first + q), *mu = s->mu + q * m->nw, *kappa = s->nu + q * m->nrow;
+    mbg__scatter(m, s->a->rank->keep, 1, s->X + (first + q) * (m->nv + m->nrow), mu, kappa);
+    x[q] = (mbg__block_weights){.z = mu, .kappa = kappa};
+    g[q] = (mbg__block_sums){.w = b, .v = b + m->nw, .a = attributes_of(s, first + q)};
+  }
+  mbg__system_pull_block(s->a->sys, s->block, count, x, g);
 }
 
 /* The node without a step, at the start and after an event: cotangents of frames and twists in `keep`, by the
@@ -492,7 +491,7 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *nod
   s->guard = -1;
   by_length(s, node);
   MBG_TRY(add_correction(ctx, s, node));
-  MBG_TRY(mbg__alpha_factor_start(ctx, a, node));
+  MBG_TRY(mbg__alpha_factor_start(ctx, a, node, false));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   mbg__rotors_linearize(a, node);
   for (int c = 0; c < s->ncrit; c++) {
@@ -506,8 +505,8 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *nod
     keep_bars(s, c);
   }
   mbg__saddle_solve(&a->initial, true, mbg__rank_close(a->rank), s->X, s->ncrit);
-  for (int c = 0; c < s->ncrit; c++) {
-    end_criterion(s, c, attributes_of(s, c));
+  for (int c = 0; c < s->ncrit; c += MBG__LANES) {
+    end_block(s, c, s->ncrit - c < MBG__LANES ? s->ncrit - c : MBG__LANES);
   }
   by_time(s, true);
 done:
@@ -546,7 +545,8 @@ static int event(mbg_context *ctx, adjoint *s, int firing, const mbg__alpha_node
     }
   }
   const mbg__state before = mbg__alpha_state(a, from);
-  MBG_TRY(mbg__events_pull(ctx, a->events, firing, &before, s->ncrit, s->impulse, s->xi, s->sig, s->psi_a));
+  mbg__events_factors(a->events); /* the frames are the same */
+  MBG_TRY(mbg__events_pull(ctx, a->events, firing, &before, s->ncrit, s->block, s->impulse, s->xi, s->sig, s->psi_a));
   take_clock(s, s->ncrit);
   s->after_event = true;
   s->first = false;

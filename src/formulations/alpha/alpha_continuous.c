@@ -313,7 +313,7 @@ static void left_side(mbg__adj *s, const mbg__adj_level *now) {
 
 int mbg__adj_matrices(mbg_context *ctx, mbg__adj *s, const mbg__alpha_node *node) {
   int err = MBG_OK;
-  MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
+  MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node, true));
   mbg__system_matrices(s->a->sys, &(mbg__matrices){.A_H = s->A_H, .A_v = s->A_v});
   MBG_TRY(mbg__system_linearize_signals(ctx, s->a->sys));
 done:

@@ -23,7 +23,7 @@ int mbg__alpha_restart(mbg_context *ctx, void *user, const void *from_block, con
   a->t_q = a->ended = NAN;
   memcpy(to.H, from.H, (size_t)a->m->nbody * sizeof(*to.H));
   memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));
-  return mbg__alpha_accelerate(ctx, a, &to, v);
+  return mbg__alpha_accelerate(ctx, a, &to, v, mbg__events_factored(a->events));
 }
 
 /* by the formulas of a step of this length, with accelerations between those of both ends; al begins as vd, whatever it

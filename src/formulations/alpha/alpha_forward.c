@@ -53,9 +53,12 @@ static int evaluate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, b
   return err;
 }
 
-static void assemble(mbg__alpha *a) {
-  mbg__system_matrices(a->sys,
-                       &(mbg__matrices){.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z, .late = a->late});
+static void assemble(mbg__alpha *a, bool slopes) {
+  mbg__matrices all = {.K = a->K, .C = a->C, .M = a->M, .B = a->B, .Z = a->Z, .late = a->late};
+  if (!slopes) {
+    all.K = all.C = all.Z = NULL;
+  }
+  mbg__system_matrices(a->sys, &all);
   a->counts->assemblies++;
 }
 
@@ -72,7 +75,7 @@ static int linearize(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
 /* S of the step, scaled; for index 2 its parts */
 static void matrix(mbg__alpha *a, const mbg__alpha_node *n) {
   const real h = *n->h, s = a->c.beta * h * h;
-  assemble(a);
+  assemble(a, true);
   mbg__rotors_columns(a);
   mbg__columns_times(a->sys, mbg__system_pattern_K(a->sys), a->K, a->T, a->KT);
   mbg__columns_times(a->sys, mbg__system_pattern_B(a->sys), a->B, a->T, a->BT);
@@ -124,12 +127,11 @@ void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count) {
   }
 }
 
-/* early: late rates are left out */
-static int factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool early) {
+/* [[M, B^T], [B, 0]] where the system stands; slopes: K and C, too */
+static int factor_start(mbg_context *ctx, mbg__alpha *a, bool slopes) {
   int err = MBG_OK;
-  MBG_TRY(evaluate(ctx, a, node, early));
   MBG_TRY(mbg__system_linearize(ctx, a->sys));
-  assemble(a); /* continuous adjoints use K and C */
+  assemble(a, slopes);
   mbg__saddle_clear(&a->initial);
   mbg__saddle_add_K(&a->initial, 1, a->M);
   mbg__saddle_add_rows(&a->initial, a->B, a->B, a->rank->keep, NULL);
@@ -140,8 +142,9 @@ done:
   return err;
 }
 
-int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node) {
-  return factor_start(ctx, a, node, false);
+int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool slopes) {
+  const int err = evaluate(ctx, a, node, false);
+  return err < 0 ? err : factor_start(ctx, a, slopes);
 }
 
 /* ---------------------------------------------------------------------- first node */
@@ -181,7 +184,7 @@ static void go_on(mbg__alpha *a, const mbg__alpha_node *n, const mbg__start_resu
   mbg__rotors_keep(a, n);
 }
 
-int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v) {
+int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v, bool factored) {
   const mbg_model *m = a->m;
   int err = MBG_OK;
   memcpy(n->v, v, (size_t)m->nw * sizeof(real));
@@ -189,7 +192,8 @@ int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
   memset(n->Dx, 0, (size_t)m->nw * sizeof(real));
   memset(n->lambda, 0, ((size_t)m->nrow + more(a)) * sizeof(real));
   mbg__rotors_keep(a, n);
-  MBG_TRY(factor_start(ctx, a, n, true));
+  MBG_TRY(evaluate(ctx, a, n, true));
+  MBG_TRY(factored ? MBG_OK : factor_start(ctx, a, false));
   mbg__system_residual(a->sys, NULL, NULL, NULL, NULL, a->phi);
   mbg__gather(m, a->rank->keep, -1, a->r, -1, a->phi, a->x);
   mbg__saddle_solve(&a->initial, false, mbg__rank_close(a->rank), a->x, 1);
@@ -219,7 +223,7 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   /* the start and the first step choose the pivots of the run */
   mbg__klu_thaw(a->initial.klu);
   mbg__klu_thaw(a->klu);
-  MBG_TRY(mbg__alpha_accelerate(ctx, a, n, start->v));
+  MBG_TRY(mbg__alpha_accelerate(ctx, a, n, start->v, false));
   mbg__alpha_kept_begin(a);
   go_on(a, n, start);
 done:
@@ -244,17 +248,51 @@ static void follow(const mbg__alpha *a, const mbg__alpha_node *from, const real 
   }
 }
 
-/* guess of the step: vd_{n+1} = vd_n; sets al0, and t, h, Dx, lambda, turns of `to` */
+/* sum of the squares of n <= 3 components of x - y, y NULL: 0 */
+static double square(int n, const real *x, const real *y) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    sum += pow(re(x[i]) - (y ? re(y[i]) : 0), 2);
+  }
+  return sum;
+}
+
+/* al is the acceleration at t + (am - af) h: (al - vd)/(am - af) is the change of vd in a step. Its factor of n
+   components; 0 where little damping leaves nothing but rounding there, or the change is so large that stiff parts
+   settle. */
+static double outlook(const mbg__alpha_coefs *c, int n, const real *vd, const real *al) {
+  const double lag = c->am - c->af;
+  return fabs(lag) < 0.04 || square(n, al, vd) > 0.1 * lag * lag * square(n, vd, NULL) ? 0 : 1 / lag;
+}
+
+/* Dx of a body by the guess that its accelerations go on as al0 says, or stay, where a step turns it so far that those
+   in its own axes mean little */
+static void predict_body(const mbg__alpha *a, int b, const mbg__alpha_node *from, real h, real *Dx) {
+  const mbg__alpha_coefs *c = &a->c;
+  const int first = a->m->bodies[b].voff, end = first + a->m->bodies[b].nvel;
+  const bool slow = re(h * h) * square(3, from->v + first + 3, NULL) < 0.04;
+  for (int off = first; off < end; off += 3) {
+    const int n = end - off < 3 ? end - off : 3;
+    const double ahead = slow ? outlook(c, n, from->vd + off, a->al0 + off) : 0;
+    for (int i = off; i < off + n; i++) {
+      const real change = ahead * (a->al0[i] - from->vd[i]);
+      const real al = (from->vd[i] + (1 - c->af) * change - c->am * a->al0[i]) / (1 - c->am);
+      Dx[i] = h * from->v[i] + (0.5 - c->beta) * h * h * a->al0[i] + c->beta * h * h * al;
+    }
+  }
+}
+
+/* guess of the step; sets al0, and t, h, Dx, lambda, turns of `to` */
 static void predict(mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
   const mbg_model *m = a->m;
-  const mbg__alpha_coefs *c = &a->c;
   const real s = alpha_rescale(*from->h == 0 ? a->h_before : *from->h, h);
   *to->t = *from->t + h;
   *to->h = h;
   for (int i = 0; i < m->nw; i++) {
     a->al0[i] = s == 1 ? from->al[i] : from->vd[i] + s * (from->al[i] - from->vd[i]);
-    const real al = (from->vd[i] - c->am * a->al0[i]) / (1 - c->am);
-    to->Dx[i] = h * from->v[i] + (0.5 - c->beta) * h * h * a->al0[i] + c->beta * h * h * al;
+  }
+  for (int b = 0; b < m->nbody; b++) {
+    predict_body(a, b, from, h, to->Dx);
   }
   memcpy(to->lambda, from->lambda, (size_t)m->nrow * sizeof(real));
   memcpy(to->turns, from->turns, (size_t)m->nturn * sizeof(int));
@@ -279,7 +317,7 @@ typedef struct {
 } newton;
 
 /* Is Dx as good as rounding allows, that of positions included? With a matrix that stays, changes shrink by one ratio,
-   and ratio / (1 - ratio) times the last change is left. */
+   and ratio / (1 - ratio) times the last change is left. Small changes that do not shrink are rounding. */
 static void newton_judge(const mbg__alpha *a, const mbg__alpha_node *to, newton *k) {
   const double least = 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) + 8 * DBL_EPSILON * a->m->size;
   const double ratio = k->change / k->last, left = 1e-3 * least;
@@ -289,7 +327,7 @@ static void newton_judge(const mbg__alpha *a, const mbg__alpha_node *to, newton 
     k->done = k->polish > POLISH;
   } else if (k->age > 0) {
     k->done = small && (stands || ratio / (1 - ratio) * k->change <= left);
-    k->slow = !k->done && (stands || log(left / k->change) < SLOW * log(ratio));
+    k->slow = !k->done && !small && (stands || log(left / k->change) < SLOW * log(ratio));
   }
 }
 

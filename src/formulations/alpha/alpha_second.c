@@ -471,7 +471,7 @@ static void begin(second *w, const mbg__alpha_node *node, const formula *f, int 
 
 static int matrices(mbg_context *ctx, second *w, const mbg__alpha_node *node) {
   int err = MBG_OK;
-  MBG_TRY(mbg__alpha_factor_start(ctx, w->s.a, node));
+  MBG_TRY(mbg__alpha_factor_start(ctx, w->s.a, node, true));
   MBG_TRY(mbg__system_linearize_signals(ctx, w->s.a->sys));
 done:
   return err;

@@ -184,7 +184,7 @@ int mbg__alpha_tangent_accelerate(mbg_context *ctx, tangent *s, const mbg__alpha
   const mbg_model *m = s->a->m;
   const size_t nv = (size_t)m->nv;
   int err = MBG_OK;
-  MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node));
+  MBG_TRY(mbg__alpha_factor_start(ctx, s->a, node, false));
   for (int p = 0; p < s->np; p++) {
     memcpy(s->full[0], s->Wm + (size_t)p * (size_t)m->nw, (size_t)m->nw * sizeof(real));
     memset(s->full[1], 0, (size_t)m->nw * sizeof(real));

@@ -118,8 +118,9 @@ enum { MBG__ALPHA_NEWTON_MAX = 15 };
 size_t mbg__alpha_node_bytes(const mbg__alpha *a);
 mbg__alpha_node mbg__alpha_view(const mbg__alpha *a, const void *block);
 
-/* vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma) at the frames of a node and twists v in body axes, al = vd */
-int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v);
+/* vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma) at the frames of a node and twists v in body axes, al = vd;
+   factored: `initial` has the factors at these frames */
+int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n, const real *v, bool factored);
 /* First node from a consistent start: vd and lambda of [M B^T; B 0](vd, lambda) = -(r, gamma), al = vd. */
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* One step of length h from `from` to `to`; the iteration has 15 steps at most. */
@@ -139,8 +140,8 @@ int mbg__alpha_factor(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *no
 /* Factors of Newton's matrix at the guess of a step, as the step itself made them; `to` is scratch. */
 int mbg__alpha_factor_guess(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h,
                             const mbg__alpha_node *to);
-/* ... of the initial accelerations at the first node. */
-int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
+/* ... of the initial accelerations at the first node; slopes: K and C are assembled, too. */
+int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool slopes);
 
 /* ---------------------------------------------------------------------- alpha_events.c */
 

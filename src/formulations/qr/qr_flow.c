@@ -156,13 +156,16 @@ done:
 }
 
 bool mbg__qr_flow_in_plane(mbg__qr_flow *f, real t, const real *z) {
+  if (!mbg__qr_point_has_plane(f->point)) {
+    return false;
+  }
   mbg__qr_state_read(&f->state, z, f->H, f->v);
   f->t = mbg__segment_inside(&f->segment, t);
   return mbg__qr_point_in_plane(f->point, f->H, f->v);
 }
 
 static int eval_rates(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
-  if (!f->plan->events && mbg__qr_flow_in_plane(f, t, z)) {
+  if (mbg__qr_flow_in_plane(f, t, z)) {
     f->evaluations++;
     return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a);
   }

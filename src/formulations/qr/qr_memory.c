@@ -96,7 +96,7 @@ int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, 
   f->t = mbg__segment_inside(&f->segment, t);
   const real *kept = find(f, k, z);
   kept = kept ? kept : find(f, k - 1, z); /* the end of a step is the first evaluation of the next */
-  f->flat = !f->plan->events && mbg__qr_flow_in_plane(f, t, z);
+  f->flat = mbg__qr_flow_in_plane(f, t, z);
   if (f->flat) {
     return again_in_plane(ctx, f, kept);
   }

@@ -266,6 +266,8 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
   return err < 0 ? err : mbg__qr_point_eval_placed(ctx, q, t, H, v, turns, v_star, a);
 }
 
+bool mbg__qr_point_has_plane(const mbg__qr_point *q) { return q->plane != NULL; }
+
 bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v) {
   return q->plane && mbg__plane_place(q->plane, H, v);
 }

@@ -31,7 +31,9 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
 int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
                               const int *turns, const real **v_star, const real **a);
 
-/* A model in a plane (system/plane.h) at a state in it: true, and the state is placed; its evaluation, repeated from
+/* May the model be one in a plane (system/plane.h)? Its states need not be there. */
+bool mbg__qr_point_has_plane(const mbg__qr_point *q);
+/* A model in a plane at a state in it: true, and the state is placed; its evaluation, repeated from
    what was kept, and pull without lb. The system is not there: it has to be updated before it is used. */
 bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v);
 int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
