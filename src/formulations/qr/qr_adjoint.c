@@ -307,6 +307,17 @@ done:
 
 /* ---------------------------------------------------------------------- passes */
 
+/* a step whose length stays, and no event */
+static bool stays(const mbg__formulation_work *w, int k) {
+  return !w->plan.events ||
+         (mbg__ode_events_fired(&w->events, k) < 0 && !mbg__ode_events_moves(&w->events, w->plan.events, k));
+}
+
+/* Do step k and the one before evaluate the state between them alike, at one time? */
+static bool goes_on(const mbg__formulation_work *w, int k, double t0) {
+  return k > 1 && mbg__step_nodes_goes_on(&w->nodes, t0) && stays(w, k) && stays(w, k - 1);
+}
+
 static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
   mbg__qr_step step;
@@ -319,7 +330,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   MBG_TRY(guard >= 0 ? guard_column(ctx, s, guard, &step) : MBG_OK);
   s->staged = mbg__step_nodes_staged(&w->nodes, step.t0, *node) ? step.t1 - step.t0 : 0;
   MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
-  const bool on = !w->plan.events && mbg__step_nodes_goes_on(&w->nodes, step.t0);
+  const bool on = goes_on(w, k, step.t0);
   const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k, .leave = on};
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, step.t0, step.t1, step.z0, count,
                                      s->x, s->g, s->lambda));
