@@ -105,10 +105,15 @@ __attribute__((noinline)) void measure_columns(mbg__formulation_work *w, const d
   mbg__dca_point_push(w->point, COLUMNS, e, dw, attributes, da);
 }
 
+/* sums: of pieces side by side, after an evaluation alone; NULL: after a linearization */
 __attribute__((noinline)) void measure_adjoint(mbg__formulation_work *w, const double *b, double *ge, double *gw,
-                                               double *gattr) {
+                                               double *gattr, mbg__dca_sums *sums) {
   const mbg__dca_cotangent c = {.a = b};
-  mbg__dca_point_pull(w->point, 1, &c, &ge, &gw, &gattr);
+  if (sums) {
+    mbg__dca_point_pull_grouped(w->point, b, ge, gw, sums);
+  } else {
+    mbg__dca_point_pull(w->point, 1, &c, &ge, &gw, &gattr);
+  }
 }
 
 /* residual of the equations of bodies and joints at the solution */
@@ -144,6 +149,7 @@ static int count(const char *family, int bodies) {
   double *const outs[COLUMNS] = {out, out + n, out + 2 * n, out + 3 * n};
   mbg__arena arena;
   mbg__design_columns columns;
+  mbg__dca_sums *sums = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   check(ctx, mbg__design_columns_make(ctx, &arena, mbg__system_design(w->flow.sys), &columns));
   const mbg__event_tangent steps = {.m = w->m, .columns = &columns, .nparam = COLUMNS}; /* no events */
@@ -154,6 +160,9 @@ static int count(const char *family, int bodies) {
     x[i] = cos((double)i);
   }
   check(ctx, mbg__dca_point_columns(ctx, &arena, w->point));
+  if (mbg__dca_point_grouped(w->point)) {
+    check(ctx, mbg__dca_sums_create(ctx, &arena, w->articulated, &sums));
+  }
   mbg__system_want(w->flow.sys, false); /* attributes that parameters move, as in a gradient */
   const int rounds = bodies > 2000 ? 1 : 20;
   double t[5] = {0};
@@ -169,7 +178,7 @@ static int count(const char *family, int bodies) {
     measure_columns(w, es, xs, &attributes, outs);
     t[2] += now() - from;
     from = now();
-    measure_adjoint(w, x, ge, gw, da);
+    measure_adjoint(w, x, ge, gw, da, sums);
     t[3] += now() - from;
     memset(da, 0, na * sizeof *da);
   }

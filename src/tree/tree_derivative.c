@@ -132,6 +132,14 @@ void mbg__tree_kin_push(mbg__tree *t, const mbg__tree_direction *d, real *w, rea
 
 static bool marker_wanted(const mbg__tree *t, int marker) { return marker >= 0 && t->sys->marker_wanted[marker]; }
 
+void mbg__tree_handle_pull(const mbg__tree *t, int k, bool child, const real c[6], real *ga) {
+  const mbg__link *l = &t->links[k];
+  const int marker = child ? l->C : l->P;
+  if (marker_wanted(t, marker)) {
+    frame_pull(t, marker, l->plain, c, ga);
+  }
+}
+
 void mbg__tree_geometry_pull(const mbg__tree *t, int k, const real ct[6], const real cg[6], real *ge, real *gattr) {
   const mbg__link *l = &t->links[k];
   real ce[6], c[6], x[6];

@@ -53,6 +53,10 @@ void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct, const real *cg,
                           bool still, real *ge, real *gw, real *gattr);
 
+/* The cotangent c of a change omega of hC (child) or hP of a link, in its own axes: adds to the attributes that move it
+   and are wanted. */
+void mbg__tree_handle_pull(const mbg__tree *t, int link, bool child, const real c[6], real *gattr);
+
 /* Joint wrenches f (nw) in the direction of the last push: their contributions to the equations of bodies and joints,
      r_p += X^T ad(theta)^T f        tau = -Sb^T ad(g)^T f
    and transposed: from weights z (nw) of r and y (n) of tau to cotangents of theta and g. */

@@ -39,6 +39,7 @@ typedef struct {
   double *x;             /* where                                  (room) */
   real *g;               /*                                        (room x nc x 2 n) */
   real **pe, **pw, **pa; /* pointers to rows                      (nc) */
+  mbg__dca_sums **sums;  /* for attributes; entries may be NULL   (nc) */
   mbg__frame *E;         /*                                        (nbody) */
 } adjoint;
 
@@ -71,7 +72,12 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   s->pw = MBG_TAKE(&s->arena, real *, nc);
   s->pa = MBG_TAKE(&s->arena, real *, nc);
   s->E = MBG_TAKE(&s->arena, mbg__frame, w->m->nbody);
-  return mbg__arena_check(ctx, &s->arena);
+  s->sums = MBG_TAKE(&s->arena, mbg__dca_sums *, nc);
+  int err = mbg__arena_check(ctx, &s->arena);
+  for (size_t c = 0; err == MBG_OK && w->articulated && c < nc; c++) {
+    err = mbg__dca_sums_create(ctx, &s->arena, w->articulated, &s->sums[c]);
+  }
+  return err;
 }
 
 /* ---------------------------------------------------------------------- stages */
@@ -102,19 +108,30 @@ static int stage_rhs(void *user, int stage, double t, const real *y, real *yd) {
 
 static int again_rhs(void *user, real t, const real *y, real *yd) { return stage_rhs(user, 0, re(t), y, yd); }
 
-/* cotangents b of (sigma', w') of ncol criteria */
-static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
-  adjoint *s = user;
-  mbg__formulation_work *w = s->w;
-  mbg__dca_flow *f = &w->flow;
-  int err = MBG_OK;
-  (void)stage;
-  MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
-  by_length(s, ncol, y, b);
-  MBG_TRY(mbg__dca_point_linearize(s->ctx, w->point));
-  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
-  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
-  for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
+/* attributes get what the stages have left to them */
+static void take_sums(adjoint *s, int c) {
+  if (s->sums[c]) {
+    mbg__dca_sums_pull(s->w->articulated, s->sums[c], attributes_of(s, c));
+  }
+}
+
+/* cotangents b of (sigma', w') of ncol criteria through the accelerations, by pieces side by side; with events each
+   step has attributes of its own */
+static void pull_grouped(adjoint *s, int ncol, const real *b, real *b_y) {
+  for (int c = 0; c < ncol; c++) {
+    mbg__dca_point_pull_grouped(s->w->point, b + (size_t)c * 2 * (size_t)s->n + s->n, row(s->ge, c, s->nb),
+                                row(b_y, c, 2 * s->n) + s->n, s->sums[c]);
+    if (s->back.events.ev) {
+      take_sums(s, c);
+    }
+  }
+}
+
+/* ... by the equations of the system */
+static int pull_panels(adjoint *s, int ncol, const real *b, real *b_y) {
+  const mbg__formulation_work *w = s->w;
+  const int err = mbg__dca_point_linearize(s->ctx, w->point);
+  for (int c = 0; err == MBG_OK && c < ncol; c += MBG__DCA_PANEL) {
     const int m = ncol - c < MBG__DCA_PANEL ? ncol - c : MBG__DCA_PANEL;
     mbg__dca_cotangent cotangent[MBG__DCA_PANEL];
     real *ge[MBG__DCA_PANEL], *gw[MBG__DCA_PANEL], *ga[MBG__DCA_PANEL];
@@ -125,6 +142,24 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
       ga[q] = attributes_of(s, c + q);
     }
     mbg__dca_point_pull(w->point, m, cotangent, ge, gw, ga);
+  }
+  return err;
+}
+
+static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
+  adjoint *s = user;
+  mbg__formulation_work *w = s->w;
+  mbg__dca_flow *f = &w->flow;
+  int err = MBG_OK;
+  (void)stage;
+  MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
+  by_length(s, ncol, y, b);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
+  if (mbg__dca_point_grouped(w->point)) {
+    pull_grouped(s, ncol, b, b_y);
+  } else {
+    MBG_TRY(pull_panels(s, ncol, b, b_y));
   }
   mbg__dca_flow_increments(f, y);
   for (int c = 0; c < ncol; c++) {
@@ -392,6 +427,9 @@ static int passes(mbg_context *ctx, adjoint *s) {
       continue;
     }
     MBG_TRY(back(ctx, s, k, &node));
+  }
+  for (int c = 0; c < s->ncrit; c++) {
+    take_sums(s, c);
   }
   MBG_TRY(start(ctx, s));
   by_time(s, w->plan.t0, s->ncrit, true);

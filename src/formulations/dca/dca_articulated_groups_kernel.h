@@ -203,10 +203,10 @@ static void inertia_times(const mbg__lane_inertia *I, const lane v[6], lane out[
 /* ---------------------------------------------------------------------- frames and twists */
 
 /* numbers of coordinate j of a link, one of each piece */
-static void coordinates(const mbg__art_dynamics *d, const mbg__lane_link *l, const real *x, lane out[6]) {
+static void coordinates(const mbg__dca_articulated *k, const mbg__lane_link *l, const real *x, lane out[6]) {
   const real *from[MBG__LANES];
   for (int q = 0; q < MBG__LANES; q++) {
-    from[q] = x + d->k->links[l->link[q]].first;
+    from[q] = x + k->links[l->link[q]].first;
   }
   collect_all(l->nz, out, from);
 }
@@ -239,7 +239,7 @@ void LANES(mbg__group_place)(const mbg__art_dynamics *d, mbg__art_group *g) {
     } else {
       G = l->Rel;
     }
-    coordinates(d, l, d->w, w);
+    coordinates(d->k, l, d->w, w);
     for (int j = 0; j < l->nz; j++) {
       y[l->comp[j]] += w[j];
     }
@@ -289,7 +289,7 @@ static void body_inertia(mbg__lane_link *l) {
 static void link_place(const mbg__art_dynamics *d, mbg__lane_link *l, const lane vp[6]) {
   lane w[6], s[6], *v = l->v, *c = l->c, *p = l->p, f[6], y[3];
   carry_down(v, &l->Rel, vp);
-  coordinates(d, l, d->w, w);
+  coordinates(d->k, l, d->w, w);
   l6_zero(s);
   for (int j = 0; j < l->nz; j++) {
     s[l->comp[j]] = w[j];

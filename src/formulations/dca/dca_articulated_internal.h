@@ -318,6 +318,10 @@ bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E);
 void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
                            real *a, real *f, real *scratch);
 
+/* Between the pieces: wrench q and acceleration vd of each exit from p and b of the sides, for the acceleration of the
+   ground, NULL: 0. */
+void mbg__art_pieces_coarse(const mbg__art_pieces *s, mbg__art_side *sides, const real *base);
+
 /* dca_articulated_groups.c: pieces side by side; out is NULL if they have many shapes. Constants of the links again. */
 int mbg__art_groups_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k,
                            struct mbg__art_groups **out);

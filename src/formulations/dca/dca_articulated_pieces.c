@@ -179,7 +179,7 @@ static void exit_wrench(const piece *x, side *r, const real *vb) {
   v6_axpy(r->q, 1, r->pe);
 }
 
-static void solve_coarse(const mbg__art_pieces *s, side *sides, const real *base) {
+void mbg__art_pieces_coarse(const mbg__art_pieces *s, side *sides, const real *base) {
   for (int j = 0; j < s->n; j++) {
     v6_zero(sides[j].pe);
   }
@@ -349,10 +349,10 @@ bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *st
     return false;
   }
   factor_coarse(s);
-  solve_coarse(s, s->sides, base);
+  mbg__art_pieces_coarse(s, s->sides, base);
   mbg__pool_heavy(k->pool, ACCELERATE, n, g ? mbg__art_group_accelerate : accelerate_piece, &d);
   if (g) {
-    g->due = true;
+    g->due = g->current = true;
   }
   return true;
 }
@@ -389,7 +389,7 @@ bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E) {
   dynamics d = {.k = k, .E = E};
   const mbg__art_pieces *s = k->pieces;
   if (s->groups) {
-    s->groups->due = false;
+    s->groups->due = s->groups->current = false;
   }
   mbg__pool_heavy(k->pool, PLACE_ALONE, s->n, place_piece, &d);
   mbg__pool_heavy(k->pool, FACTOR_ALONE, s->n, factor_alone, &d);
@@ -454,6 +454,6 @@ void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const r
   b.u = b.vK + nw;
   b.sides = (side *)(scratch + 8 * nw + 4 * (size_t)k->n + 1); /* after what the recursion needs */
   mbg__pool_heavy(k->pool, LOAD, s->n, load_piece, &b);
-  solve_coarse(s, b.sides, NULL);
+  mbg__art_pieces_coarse(s, b.sides, NULL);
   mbg__pool_heavy(k->pool, SOLVE, s->n, solve_piece, &b);
 }
