@@ -333,6 +333,17 @@ done:
 
 /* ---------------------------------------------------------------------- a step backward */
 
+/* Does the step before step k end with an evaluation at the state where this one begins? Coordinates of the two differ,
+   but sigma' = w in both if the motions of each joint commute. */
+static bool goes_on(const adjoint *s, int k, double t0) {
+  const mbg__formulation_work *w = s->w;
+  bool smooth = k > 1 && !w->project && !w->plan.events && w->flow.ntwist == 0;
+  for (int i = 0; smooth && i < w->plan.nbreak; i++) {
+    smooth = w->plan.breaks[i] != t0;
+  }
+  return smooth;
+}
+
 /* base[1] is the end of step k, base[0] becomes its start */
 static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
@@ -376,7 +387,8 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   }
   s->k = end.k;
   MBG_TRY(inner_nodes(ctx, s, node, t0, t1, end.sigma, &count));
-  const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = s, .k = s->k, .pool = w->pool};
+  const mbg__rk_adjoint_run run = {
+      .rhs = stage_rhs, .vjp = stage_vjp, .user = s, .k = s->k, .pool = w->pool, .leave = goes_on(s, k, t0)};
   vn_zero(s->n, w->y);
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, t0, t1, w->y, count, s->x, s->g,
