@@ -114,6 +114,7 @@ typedef struct {
   int nused, nsignal, nmarker, npair, ncoord;
   const int *used;
   int *signal, *marker, *pair, *coord;
+  bool few; /* states have frames and twists of the bodies of the markers alone */
 } mbg__sampling;
 /* The list of used signals is referenced. Memory in the arena. */
 int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, int nused, const int *used,

@@ -104,6 +104,17 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
   }
 }
 
+void mbg__tree_place_some(mbg__tree *t, const mbg__tree_state *st, int nlink, const int *link) {
+  t->t = st->t;
+  t->turns = st->turns;
+  t->only_q = t->known = t->placed = false;
+  for (int i = 0; i < nlink; i++) {
+    t->E[link[i]] = st->E[link[i]];
+    place_alone(t, link[i], st->w);
+    place_after(t, link[i]);
+  }
+}
+
 void mbg__tree_accelerate(mbg__tree *t, const real *a) {
   for (int k = 0; k < t->m->nbody; k++) {
     accelerate(t, k, a);
@@ -427,6 +438,19 @@ void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const rea
     if (mbg__tree_carrier(t, i)) {
       link_pull(&job, i);
     }
+  }
+}
+
+void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv,
+                               const real *zero, real *ge, real *gw, real *gattr) {
+  const pull_job job = {.t = t, .k = zero, .still = true, .ge = ge, .gw = gw, .gattr = gattr};
+  for (int i = 0; i < nlink; i++) {
+    const int off = link_off(t, link[i]);
+    v6_copy(t->eta + off, w + off);
+    v6_copy(t->nu + off, dv + off);
+  }
+  for (int i = nlink - 1; i >= 0; i--) {
+    link_pull(&job, link[i]);
   }
 }
 

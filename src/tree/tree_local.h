@@ -16,6 +16,8 @@ int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows);
 
 /* Frames and twists of the bodies at a state; the system is not touched. */
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *state);
+/* The same for some links alone, with all links on the ways to them; ascending. Not of models with modal bodies. */
+void mbg__tree_place_some(mbg__tree *t, const mbg__tree_state *state, int nlink, const int *link);
 /* After place: their rates, of a tree without modal bodies. */
 void mbg__tree_accelerate(mbg__tree *t, const real *a);
 
@@ -52,6 +54,11 @@ void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still
    (6 per link), gw (n), gattr (na). */
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct, const real *cg,
                           bool still, real *ge, real *gw, real *gattr);
+
+/* After place_some: local_pull of the cotangents w, dv of frames and twists of these links, still, with k = 0; zero
+   (nw): zeros. */
+void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv,
+                               const real *zero, real *ge, real *gw, real *gattr);
 
 /* The cotangent c of a change omega of hC (child) or hP of a link, in its own axes: adds to the attributes that move it
    and are wanted. */

@@ -228,6 +228,51 @@ static void by_node(adjoint *s, int node, double t, const real *g) {
   }
 }
 
+/* ge and gw of the links that are concerned are 0 */
+static void clear_node(adjoint *s, const mbg__dca_few *few) {
+  if (!few) {
+    mbg__pool_zero(s->w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
+    mbg__pool_zero(s->w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
+    return;
+  }
+  for (int c = 0; c < s->nc; c++) {
+    for (int i = 0; i < few->n; i++) {
+      const mbg__link *l = &s->w->flow.links[few->link[i]];
+      v6_zero(row(s->ge, c, s->nb) + 6 * few->link[i]);
+      vn_zero(l->nz, row(s->gw, c, s->n) + l->first);
+    }
+  }
+}
+
+/* cotangent g (nc x 2 n) of the dense output for the node at t, at x of the step */
+static int inner_node(mbg_context *ctx, adjoint *s, double t, double x, real *g) {
+  const mbg__formulation_work *w = s->w;
+  const mbg__dca_few *few = mbg__dca_seeds_few(s->signals);
+  mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
+  clear_node(s, few);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * 2 * (size_t)s->n, g);
+  const int err = mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a);
+  if (!few) {
+    mbg__dca_flow_increments(&w->flow, s->yi);
+  }
+  for (int c = 0; err == MBG_OK && c < s->nc; c++) {
+    real *own = row(g, c, 2 * s->n), *ge = row(s->ge, c, s->nb), *gn = row(s->gn, c, s->nb);
+    if (few) {
+      mbg__dca_flow_frames_pull_few(&w->flow, few, s->yi, ge, gn, own);
+    } else {
+      mbg__dca_flow_frames_pull(&w->flow, s->yi, ge, gn, own);
+    }
+    for (int i = 0; few && i < few->n; i++) {
+      const mbg__link *l = &w->flow.links[few->link[i]];
+      vn_copy(l->nz, own + s->n + l->first, row(s->gw, c, s->n) + l->first);
+    }
+    if (!few) {
+      vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
+    }
+  }
+  return err;
+}
+
 /* cotangents g of the dense output at x for the nodes inside the step from t0 to t1, last first; their number */
 static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, const real *y1, int *count) {
   const mbg__formulation_work *w = s->w;
@@ -245,17 +290,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
     }
     const double x = (t - t0) / (t1 - t0);
     real *g = s->g + (size_t)*count * size;
-    mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
-    mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
-    mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
-    mbg__pool_zero(w->pool, CLEAR, size, g);
-    MBG_TRY(mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a));
-    mbg__dca_flow_increments(&w->flow, s->yi);
-    for (int c = 0; c < s->nc; c++) {
-      real *own = row(g, c, 2 * s->n);
-      mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
-      vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
-    }
+    MBG_TRY(inner_node(ctx, s, t, x, g));
     if (s->back.events.ev) {
       by_node(s, *node, t, g);
     }

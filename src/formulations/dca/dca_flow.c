@@ -170,6 +170,15 @@ void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const 
   mbg__pool_each(f->pool, FRAMES_PULL, f->m->nbody, frame_pull, &job);
 }
 
+void mbg__dca_flow_frames_pull_few(const mbg__dca_flow *f, const mbg__dca_few *few, const real *sigma, const real *ge,
+                                   real *gn, real *gsigma) {
+  link_job job = {.f = f, .E = f->X, .sigma = sigma, .ge = ge, .gn = gn, .gsigma = gsigma};
+  for (int i = 0; i < few->n; i++) {
+    increment_of(&job, few->link[i]);
+    frame_pull(&job, few->link[i]);
+  }
+}
+
 /* Ti = T^-1 and, if wanted, D = d(T^-1 w)/dsigma of a link whose motions do not commute */
 static void rate_map(const mbg__link *l, const real *y, int n, real Ti[36], real D[36]) {
   real d[6], w[6];
@@ -297,6 +306,18 @@ int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base
   mbg__tree_place(f->tree, &state);
   const mbg__state bodies = mbg__tree_bodies(f->tree);
   return mbg__system_sample(ctx, f->sys, &f->sampling, &bodies, values);
+}
+
+int mbg__dca_flow_sample_few(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_few *few, const mbg__dca_base *b,
+                             real t, const real *y) {
+  const mbg__tree_state state = {.t = mbg__segment_inside(&f->segment, t), .E = f->E, .w = y + f->n, .turns = f->turns};
+  link_job frames = {.f = f, .from = b->E, .E = f->E, .sigma = y};
+  for (int i = 0; i < few->n; i++) {
+    frame_of(&frames, few->link[i]);
+  }
+  mbg__tree_place_some(f->tree, &state, few->n, few->link);
+  const mbg__state bodies = mbg__tree_bodies(f->tree);
+  return mbg__system_sample(ctx, f->sys, &few->sampling, &bodies, NULL);
 }
 
 int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values) {
