@@ -7,7 +7,6 @@
 #define LANES(name) name
 #include "formulations/dca/dca_articulated_exit_kernel.h"
 #include "formulations/dca/dca_articulated_groups_kernel.h"
-#include "formulations/dca/dca_articulated_pull_kernel.h"
 
 #include "system/system_lanes.h"
 
@@ -197,15 +196,6 @@ void mbg__art_group_place(void *user, int i) {
 void mbg__art_group_factor(void *user, int i) { run(user, FACTOR, i); }
 
 void mbg__art_group_accelerate(void *user, int i) { run(user, ACCELERATE, i); }
-
-void mbg__art_group_pull(const mbg__art_pull *d, mbg__art_pull_phase phase, int i) {
-  static mbg__art_pull_kernel *const kernels[][2] = {
-      [MBG__PULL_UP] = CHOICE(mbg__group_pull_up),
-      [MBG__PULL_DOWN] = CHOICE(mbg__group_pull_down),
-      [MBG__PULL_END] = CHOICE(mbg__group_pull_end),
-  };
-  kernels[phase][d->k->pieces->wide](d, i);
-}
 
 void mbg__art_exit_factor(const mbg__art_pieces *s, mbg__art_piece *x, real N[36]) {
   static mbg__exit_kernel *const kernels[] = CHOICE(mbg__exit_factor);

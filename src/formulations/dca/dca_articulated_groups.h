@@ -92,10 +92,6 @@ mbg__art_pull_kernel mbg__group_pull_up, mbg__group_pull_up_avx2;
 mbg__art_pull_kernel mbg__group_pull_down, mbg__group_pull_down_avx2;
 mbg__art_pull_kernel mbg__group_pull_end, mbg__group_pull_end_avx2;
 
-/* by the kernels of the processor */
-typedef enum { MBG__PULL_UP, MBG__PULL_DOWN, MBG__PULL_END } mbg__art_pull_phase;
-void mbg__art_group_pull(const mbg__art_pull *d, mbg__art_pull_phase phase, int i);
-
 /* by group */
 struct mbg__dca_sums {
   mbg__lane_sums **links; /*                                        (groups; count each) */

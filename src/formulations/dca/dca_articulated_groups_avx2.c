@@ -7,6 +7,5 @@ MBG__AVX2_BEGIN
 #define LANES(name) name##_avx2
 #include "formulations/dca/dca_articulated_exit_kernel.h"
 #include "formulations/dca/dca_articulated_groups_kernel.h"
-#include "formulations/dca/dca_articulated_pull_kernel.h"
 MBG__AVX2_END
 #endif

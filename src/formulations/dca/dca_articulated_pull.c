@@ -1,9 +1,12 @@
 #include "formulations/dca/dca_articulated_pull.h"
 
-#include "formulations/dca/dca_articulated_groups.h"
+#include "math/avx2.h"
 #include "tree/tree_local.h"
 
 #include <string.h>
+
+#define LANES(name) name
+#include "formulations/dca/dca_articulated_pull_kernel.h"
 
 typedef mbg__dca_sums sums;
 
@@ -15,11 +18,26 @@ bool mbg__dca_articulated_grouped(const mbg__dca_articulated *k) {
 
 enum { PULL_UP = MBG__LOOPS_DCA + 122, PULL_DOWN, PULL_END = MBG__LOOPS_DCA + 125 };
 
-static void pull_up(void *user, int i) { mbg__art_group_pull(user, MBG__PULL_UP, i); }
+#ifdef MBG__AVX2_BEGIN
+#define RUN(name, d, i) ((d)->k->pieces->wide ? name##_avx2(d, i) : name(d, i))
+#else
+#define RUN(name, d, i) name(d, i)
+#endif
 
-static void pull_down(void *user, int i) { mbg__art_group_pull(user, MBG__PULL_DOWN, i); }
+static void pull_up(void *user, int i) {
+  const mbg__art_pull *d = user;
+  RUN(mbg__group_pull_up, d, i);
+}
 
-static void pull_end(void *user, int i) { mbg__art_group_pull(user, MBG__PULL_END, i); }
+static void pull_down(void *user, int i) {
+  const mbg__art_pull *d = user;
+  RUN(mbg__group_pull_down, d, i);
+}
+
+static void pull_end(void *user, int i) {
+  const mbg__art_pull *d = user;
+  RUN(mbg__group_pull_end, d, i);
+}
 
 /* cotangents of twists from exit to exit */
 static void twists_between(const mbg__art_pieces *s, mbg__art_up *up) {

@@ -1,9 +1,9 @@
 /* The transpose of dynamics inside pieces of equal shape, a piece in each lane (dca_articulated_pull.h). Everything is
-   in axes of the joint frames K. Compiled once for every kind of vectors, after dca_articulated_groups_kernel.h. */
+   in axes of the joint frames K. Compiled once for every kind of vectors. */
 #ifndef MBG_FORMULATIONS_DCA_DCA_ARTICULATED_PULL_KERNEL_H
 #define MBG_FORMULATIONS_DCA_DCA_ARTICULATED_PULL_KERNEL_H
 
-#include "formulations/dca/dca_articulated_groups.h"
+#include "formulations/dca/dca_articulated_lanes.h"
 
 /* ---------------------------------------------------------------------- vectors */
 
