@@ -105,11 +105,23 @@ __attribute__((noinline)) void measure_columns(mbg__formulation_work *w, const d
   mbg__dca_point_push(w->point, COLUMNS, e, dw, attributes, da);
 }
 
-/* sums: of pieces side by side, after an evaluation alone; NULL: after a linearization */
+/* as stages of the adjoint */
+static void evaluate_for_pull(mbg_context *ctx, mbg__formulation_work *w, const double *y) {
+  if (w->articulated) {
+    mbg__dca_articulated_group(w->articulated, true);
+    check(ctx, mbg__dca_flow_eval(ctx, &w->flow, &w->base[w->now], w->last, y));
+    mbg__dca_articulated_group(w->articulated, false);
+  }
+  if (!mbg__dca_point_grouped(w->point)) {
+    check(ctx, mbg__dca_point_linearize(ctx, w->point));
+  }
+}
+
+/* sums: of pieces side by side */
 __attribute__((noinline)) void measure_adjoint(mbg__formulation_work *w, const double *b, double *ge, double *gw,
                                                double *gattr, mbg__dca_sums *sums) {
   const mbg__dca_cotangent c = {.a = b};
-  if (sums) {
+  if (mbg__dca_point_grouped(w->point)) {
     mbg__dca_point_pull_grouped(w->point, b, ge, gw, sums);
   } else {
     mbg__dca_point_pull(w->point, 1, &c, &ge, &gw, &gattr);
@@ -160,7 +172,7 @@ static int count(const char *family, int bodies) {
     x[i] = cos((double)i);
   }
   check(ctx, mbg__dca_point_columns(ctx, &arena, w->point));
-  if (mbg__dca_point_grouped(w->point)) {
+  if (w->articulated) {
     check(ctx, mbg__dca_sums_create(ctx, &arena, w->articulated, &sums));
   }
   mbg__system_want(w->flow.sys, false); /* attributes that parameters move, as in a gradient */
@@ -177,6 +189,7 @@ static int count(const char *family, int bodies) {
     from = now();
     measure_columns(w, es, xs, &attributes, outs);
     t[2] += now() - from;
+    evaluate_for_pull(ctx, w, y);
     from = now();
     measure_adjoint(w, x, ge, gw, da, sums);
     t[3] += now() - from;

@@ -146,13 +146,25 @@ static int pull_panels(adjoint *s, int ncol, const real *b, real *b_y) {
   return err;
 }
 
+/* the state of a stage, as it suits its cotangents */
+static int eval_stage(adjoint *s, double t, const real *y) {
+  mbg__formulation_work *w = s->w;
+  if (!w->articulated) {
+    return mbg__dca_flow_eval(s->ctx, &w->flow, &w->base[0], t, y);
+  }
+  mbg__dca_articulated_group(w->articulated, true);
+  const int err = mbg__dca_flow_eval(s->ctx, &w->flow, &w->base[0], t, y);
+  mbg__dca_articulated_group(w->articulated, false);
+  return err;
+}
+
 static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
   adjoint *s = user;
   mbg__formulation_work *w = s->w;
   mbg__dca_flow *f = &w->flow;
   int err = MBG_OK;
   (void)stage;
-  MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
+  MBG_TRY(eval_stage(s, t, y));
   by_length(s, ncol, y, b);
   mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
   mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);

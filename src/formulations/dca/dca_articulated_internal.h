@@ -52,7 +52,8 @@ typedef struct {
 
 struct mbg__art_pieces {
   int n;
-  bool wide; /* vectors of the processor */
+  bool small; /* for pulls alone */
+  bool wide;  /* vectors of the processor */
   mbg__art_piece *pieces;
   const int *list, *path;         /* links by piece */
   mbg__art_side *sides;           /* of dynamics                      (n) */
@@ -68,6 +69,7 @@ struct mbg__dca_articulated {
   mbg__pool *pool;
   mbg__art_pieces *pieces; /* NULL: one body after the other */
   bool by_pieces;          /* the factors are those of pieces */
+  bool pulls;              /* small trees go by pieces as well */
   mbg__art_link *links;
   mbg__art_node *nodes;
   mbg__art_freedom *free_; /*                                        (n) */

@@ -17,29 +17,42 @@
 #include <string.h>
 
 /* bodies of a tree that is cut, of a piece at least; pieces of a very large tree, four times as many as threads have
-   groups of equal ones */
-enum { LARGE = 512, SIZE = 32, PIECES = 64 };
+   groups of equal ones; bodies of a small tree that is cut for its pulls */
+enum { LARGE = 512, SIZE = 32, PIECES = 64, SMALL = 32 };
 
 typedef mbg__art_piece piece;
 typedef mbg__art_side side;
 
 /* ---------------------------------------------------------------------- creation */
 
+/* links of a piece: of a small tree as many as make one group of equal ones; 0: not cut */
+static int piece_size(const mbg__dca_articulated *k) {
+  if (k->nbody >= LARGE) {
+    return k->nbody / PIECES > SIZE ? k->nbody / PIECES : SIZE;
+  }
+  return k->nbody >= SMALL && k->m->nforce == 0 ? k->nbody / 4 : 0;
+}
+
 int mbg__art_pieces_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, mbg__art_pieces **out) {
+  const int size = piece_size(k);
   mbg__tree_pieces cut;
   int err = MBG_OK;
   *out = NULL;
-  if (k->nbody < LARGE) {
+  if (size == 0) {
     return MBG_OK;
   }
-  MBG_TRY(mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree),
-                                  k->nbody / PIECES > SIZE ? k->nbody / PIECES : SIZE, &cut));
+  MBG_TRY(mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree), size, &cut));
   mbg__art_pieces *p = MBG_TAKE(arena, mbg__art_pieces, 1);
   piece *pieces = MBG_TAKE(arena, piece, cut.n);
   side *sides = MBG_TAKE(arena, side, cut.n);
   MBG_TRY(mbg__arena_check(ctx, arena));
-  *p = (mbg__art_pieces){
-      .n = cut.n, .wide = mbg__lanes_wide(), .pieces = pieces, .list = cut.list, .path = cut.path, .sides = sides};
+  *p = (mbg__art_pieces){.n = cut.n,
+                         .small = k->nbody < LARGE,
+                         .wide = mbg__lanes_wide(),
+                         .pieces = pieces,
+                         .list = cut.list,
+                         .path = cut.path,
+                         .sides = sides};
   for (int j = 0; j < cut.n; j++) {
     const mbg__tree_piece *x = &cut.pieces[j];
     pieces[j] = (piece){.first = x->first, .count = x->count, .path = x->path, .npath = x->npath, .base = x->base};

@@ -10,6 +10,8 @@
 
 typedef mbg__dca_sums sums;
 
+void mbg__dca_articulated_group(mbg__dca_articulated *k, bool on) { k->pulls = on; }
+
 bool mbg__dca_articulated_grouped(const mbg__dca_articulated *k) {
   return k->by_pieces && k->pieces->groups && k->pieces->groups->current;
 }

@@ -20,6 +20,9 @@
 
 #include "formulations/dca/dca_articulated.h"
 
+/* Trees of less than 512 bodies, which the recursion from body to body serves better otherwise: from now on their
+   dynamics go by pieces side by side as well, if these have one shape. */
+void mbg__dca_articulated_group(mbg__dca_articulated *k, bool on);
 /* Were the last dynamics those of pieces side by side? */
 bool mbg__dca_articulated_grouped(const mbg__dca_articulated *k);
 

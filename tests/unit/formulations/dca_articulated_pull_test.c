@@ -1,6 +1,6 @@
 /* The transpose of dynamics of pieces side by side against the one by the equations of every body, for all attributes:
-   chains whose joints of four kinds repeat, and a tree whose branches hang on one body. Wide and narrow vectors give the
-   same bits. */
+   chains whose joints of four kinds repeat, a tree whose branches hang on one body, and small chains, which go by
+   pieces for this alone. Wide and narrow vectors give the same bits. */
 #include "formulations/dca/dca_articulated_internal.h"
 #include "formulations/dca/dca_work.h"
 #include "property/gradient_case.h"
@@ -11,8 +11,10 @@
 /* both solve with factors of 640 bodies in a row, which amplify rounding by some thousands */
 static const double tol = 1e-11;
 
-typedef enum { REVOLUTE, MIXED, ARMS, KINDS } kind;
-static const char *const names[KINDS] = {"revolute chain", "chain of four kinds", "arms on one body"};
+typedef enum { REVOLUTE, MIXED, ARMS, SMALL, UNEVEN, KINDS } kind;
+static const char *const names[KINDS] = {"revolute chain", "chain of four kinds", "arms on one body", "small chain",
+                                         "chain with a rest"};
+static const int bodies[KINDS] = {641, 641, 641, 128, 35};
 
 /* arms: of 160 bodies each */
 static int parent_of(kind k, int i) { return k == ARMS && i % 160 == 1 ? 0 : i - 1; }
@@ -34,7 +36,7 @@ static char *text_of(kind k, int n) {
   fprintf(f, "}, \"joints\": {");
   for (int i = 0; i < n; i++) {
     const int depth = k == ARMS && i > 0 ? 1 + (i - 1) % 160 : i, arm = k == ARMS && i > 0 ? (i - 1) / 160 : 0;
-    const char *type = types[k == MIXED ? i % 4 : 0];
+    const char *type = types[k == MIXED || k == SMALL ? i % 4 : 0];
     char on[32] = "ground";
     if (parent_of(k, i) >= 0) {
       sprintf(on, "b%d", parent_of(k, i));
@@ -75,7 +77,9 @@ static void evaluate(gradient_case *c, double *b) {
     y[n + i] = 0.1 * cos(0.7 * (double)i);
     b[i] = cos(1.9 * (double)i);
   }
+  mbg__dca_articulated_group(w->articulated, true);
   gradient_case_check(c, mbg__dca_flow_eval(c->ctx, &w->flow, &w->base[w->now], w->last, y), "evaluation");
+  mbg__dca_articulated_group(w->articulated, false);
   free(y);
 }
 
@@ -125,7 +129,7 @@ static void test_pull(void **state) {
   (void)state;
   for (int k = 0; k < KINDS; k++) {
     gradient_case c;
-    char *text = text_of((kind)k, 641);
+    char *text = text_of((kind)k, bodies[k]);
     gradient_case_open(&c, NULL, text);
     c.options.formulation = "dca";
     c.options.step = c.options.end = 1e-3;
