@@ -51,14 +51,13 @@ int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *o
    still: without the last two terms of k, for twists u = J a in place of vd. */
 void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k);
 /* Transposed: cotangents w, dv of frames and twists, k of k, and (NULL: 0) ct, cg of theta and g (nw each); adds to ge
-   (6 per link), gw (n), gattr (na). */
+   (6 per link), gw (n), gattr (na). Without modal bodies and still, dv and k may be NULL: 0. */
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct, const real *cg,
                           bool still, real *ge, real *gw, real *gattr);
 
-/* After place_some: local_pull of the cotangents w, dv of frames and twists of these links, still, with k = 0; zero
-   (nw): zeros. */
-void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv,
-                               const real *zero, real *ge, real *gw, real *gattr);
+/* After place_some: local_pull of the cotangents w, dv of frames and twists of these links, still, with k = 0. */
+void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv, real *ge,
+                               real *gw, real *gattr);
 
 /* The cotangent c of a change omega of hC (child) or hP of a link, in its own axes: adds to the attributes that move it
    and are wanted. */

@@ -267,7 +267,10 @@ static int inner_node(mbg_context *ctx, adjoint *s, double t, double x, real *g)
   if (!few) {
     mbg__dca_flow_increments(&w->flow, s->yi);
   }
-  for (int c = 0; err == MBG_OK && c < s->nc; c++) {
+  for (int c = 0; err == MBG_OK && c < s->ncrit; c++) {
+    if (!mbg__dca_seeds_any(s->signals, s->seed, c)) {
+      continue;
+    }
     real *own = row(g, c, 2 * s->n), *ge = row(s->ge, c, s->nb), *gn = row(s->gn, c, s->nb);
     if (few) {
       mbg__dca_flow_frames_pull_few(&w->flow, few, s->yi, ge, gn, own);

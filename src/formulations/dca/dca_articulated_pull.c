@@ -146,15 +146,11 @@ static void frame_in_mass(const real M[36], const real W[36], real c[6]) {
   m6_transpose(sum, W);
   m6_axpy(sum, 1, W);
   m6_mul(N, M, sum);
-  for (int k = 0; k < 6; k++) {
-    for (int j = 0; j < 6; j++) {
-      real omega[6] = {0}, e[6] = {0}, y[6];
-      omega[k] = e[j] = 1;
-      ad_mul(y, omega, e);
-      for (int i = 0; i < 6; i++) {
-        c[k] += N[6 * i + j] * y[i];
-      }
-    }
+  /* <N, ad(omega)>, ad(U, W) = [[W~, U~], [0, W~]] */
+  for (int k = 0; k < 3; k++) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    c[k] += N[6 * j + 3 + i] - N[6 * i + 3 + j];
+    c[3 + k] += N[6 * j + i] - N[6 * i + j] + N[6 * (3 + j) + 3 + i] - N[6 * (3 + i) + 3 + j];
   }
 }
 

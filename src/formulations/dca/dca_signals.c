@@ -130,13 +130,16 @@ static void pull(mbg__dca_seeds *s, const mbg__dca_few *few, int c, real *ge, re
   const real *w = row(s->g[0], c, m->nw), *v = row(s->g[1], c, m->nw), *vd = row(s->g[2], c, m->nw),
              *l = row(s->gl, c, m->nrow);
   if (few) {
-    mbg__tree_local_pull_some(s->w->tree, few->n, few->link, w, v, s->zero, ge, gw, gattr);
+    mbg__tree_local_pull_some(s->w->tree, few->n, few->link, w, v, ge, gw, gattr);
     clear_few(s, c);
   } else if (s->w->flow.full && (mbg__any((size_t)m->nw, vd) || mbg__any((size_t)m->nrow, l))) {
     const mbg__dca_cotangent cotangent = {.w = w, .v = v, .vd = vd, .lambda = l};
     mbg__dca_point_pull(s->w->point, 1, &cotangent, &ge, &gw, &gattr);
-  } else {
+  } else if (m->nmodal > 0) {
     mbg__tree_local_pull(s->w->tree, w, v, s->zero, NULL, NULL, true, ge, gw, gattr);
+  } else {
+    const bool rates = mbg__any((size_t)m->nw, v);
+    mbg__tree_local_pull(s->w->tree, w, rates ? v : NULL, NULL, NULL, NULL, true, ge, gw, gattr);
   }
 }
 
@@ -147,6 +150,11 @@ void mbg__dca_seeds_poses(mbg__dca_seeds *s, const mbg__criterion_seeds *seeds, 
 
 static bool has_poses(const mbg__dca_seeds *s) {
   return s->poses && mbg__seeds_have_poses(s->poses, s->nc, s->w->m->nw, s->node);
+}
+
+bool mbg__dca_seeds_any(const mbg__dca_seeds *s, const real *seed, int c) {
+  const size_t nused = (size_t)s->w->flow.nused;
+  return has_poses(s) || mbg__any(nused, seed + (size_t)c * nused);
 }
 
 const mbg__dca_few *mbg__dca_seeds_few(const mbg__dca_seeds *s) {
@@ -178,7 +186,7 @@ int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *
     }
   }
   for (int c = 0; c < s->nc; c++) {
-    if (!poses && !mbg__any((size_t)w->flow.nused, seed + (size_t)c * (size_t)w->flow.nused)) {
+    if (!mbg__dca_seeds_any(s, seed, c)) {
       continue;
     }
     pull(s, few, c, row(ge, c, 6 * w->m->nbody), row(gw, c, w->flow.n), row(gattr, c, w->m->na));
