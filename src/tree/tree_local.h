@@ -59,6 +59,12 @@ void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const rea
 void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv, real *ge,
                                real *gw, real *gattr);
 
+/* Where cotangents of many states go to attributes, which are the same at all of them: until a call with NULL,
+   local_pull adds those of hP and hC to sums (12 per link) in place of gattr. Attributes get the sums once. Not of models
+   with modal bodies. */
+void mbg__tree_sum_handles(mbg__tree *t, real *sums);
+void mbg__tree_handles_pull(const mbg__tree *t, const real *sums, real *gattr);
+
 /* The cotangent c of a change omega of hC (child) or hP of a link, in its own axes: adds to the attributes that move it
    and are wanted. */
 void mbg__tree_handle_pull(const mbg__tree *t, int link, bool child, const real c[6], real *gattr);

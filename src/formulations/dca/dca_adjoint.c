@@ -493,6 +493,7 @@ static int passes(mbg_context *ctx, adjoint *s) {
   for (int c = 0; c < s->ncrit; c++) {
     take_sums(s, c);
   }
+  mbg__dca_seeds_take(s->signals, s->psi_a);
   MBG_TRY(start(ctx, s));
   by_time(s, w->plan.t0, s->ncrit, true);
 done:
@@ -522,6 +523,9 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
+  if (w->m->nmodal == 0 && !w->plan.events) {
+    MBG_TRY(mbg__dca_seeds_sum(ctx, &s.arena, s.signals));
+  }
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n, w->method, &options, &s.again));
   MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, s.room, w->method, &s.rk));
   MBG_TRY(mbg__ode_adjoint_create(ctx, &s.arena, w->plan.events, &w->events, w->m, 2 * s.n, ncrit, &s.back));

@@ -13,6 +13,7 @@ struct mbg__dca_seeds {
   real *zero;                        /*                                           (nw) */
   mbg__dca_few few;                  /* links that the signals need; n = 0: many */
   bool clear;                        /* g is 0 */
+  real *handles;                     /* NULL: attributes at each node             (nc x 12 nbody) */
 };
 
 /* ---------------------------------------------------------------------- links that signals need */
@@ -129,7 +130,9 @@ static void pull(mbg__dca_seeds *s, const mbg__dca_few *few, int c, real *ge, re
   const mbg_model *m = s->w->m;
   const real *w = row(s->g[0], c, m->nw), *v = row(s->g[1], c, m->nw), *vd = row(s->g[2], c, m->nw),
              *l = row(s->gl, c, m->nrow);
+  real *handles = s->handles ? row(s->handles, c, 12 * m->nbody) : NULL;
   if (few) {
+    mbg__tree_sum_handles(s->w->tree, handles);
     mbg__tree_local_pull_some(s->w->tree, few->n, few->link, w, v, ge, gw, gattr);
     clear_few(s, c);
   } else if (s->w->flow.full && (mbg__any((size_t)m->nw, vd) || mbg__any((size_t)m->nrow, l))) {
@@ -139,8 +142,10 @@ static void pull(mbg__dca_seeds *s, const mbg__dca_few *few, int c, real *ge, re
     mbg__tree_local_pull(s->w->tree, w, v, s->zero, NULL, NULL, true, ge, gw, gattr);
   } else {
     const bool rates = mbg__any((size_t)m->nw, v);
+    mbg__tree_sum_handles(s->w->tree, handles);
     mbg__tree_local_pull(s->w->tree, w, rates ? v : NULL, NULL, NULL, NULL, true, ge, gw, gattr);
   }
+  mbg__tree_sum_handles(s->w->tree, NULL);
 }
 
 void mbg__dca_seeds_poses(mbg__dca_seeds *s, const mbg__criterion_seeds *seeds, int node) {
@@ -150,6 +155,18 @@ void mbg__dca_seeds_poses(mbg__dca_seeds *s, const mbg__criterion_seeds *seeds, 
 
 static bool has_poses(const mbg__dca_seeds *s) {
   return s->poses && mbg__seeds_have_poses(s->poses, s->nc, s->w->m->nw, s->node);
+}
+
+int mbg__dca_seeds_sum(mbg_context *ctx, mbg__arena *arena, mbg__dca_seeds *s) {
+  s->handles = MBG_TAKE(arena, real, (size_t)s->nc * 12 * (size_t)s->w->m->nbody);
+  return mbg__arena_check(ctx, arena);
+}
+
+void mbg__dca_seeds_take(mbg__dca_seeds *s, real *gattr) {
+  for (int c = 0; s->handles && c < s->nc; c++) {
+    mbg__tree_handles_pull(s->w->tree, row(s->handles, c, 12 * s->w->m->nbody), row(gattr, c, s->w->m->na));
+  }
+  s->handles = NULL;
 }
 
 bool mbg__dca_seeds_any(const mbg__dca_seeds *s, const real *seed, int c) {
