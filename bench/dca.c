@@ -146,6 +146,21 @@ static double residual(mbg_context *ctx, mbg__formulation_work *w) {
   return x;
 }
 
+/* a state in motion, and a direction */
+static void fill_motion(size_t n, double *y, double *x) {
+  for (size_t i = 0; i < n; i++) {
+    y[i] = 0.4 * sin(1.3 * (double)i + .5);
+    y[n + i] = 0.6 * cos(.7 * (double)i + .2);
+    x[i] = cos((double)i);
+  }
+}
+
+static mbg__dca_sums *make_sums(mbg_context *ctx, mbg__arena *arena, const mbg__formulation_work *w) {
+  mbg__dca_sums *sums = NULL;
+  check(ctx, w->articulated ? mbg__dca_sums_create(ctx, arena, w->articulated, &sums) : MBG_OK);
+  return sums;
+}
+
 static int count(const char *family, int bodies) {
   mbg_context *ctx;
   mbg_context_create(NULL, &ctx);
@@ -161,20 +176,13 @@ static int count(const char *family, int bodies) {
   double *const outs[COLUMNS] = {out, out + n, out + 2 * n, out + 3 * n};
   mbg__arena arena;
   mbg__design_columns columns;
-  mbg__dca_sums *sums = NULL;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  mbg__dca_sums *sums = make_sums(ctx, &arena, w);
   check(ctx, mbg__design_columns_make(ctx, &arena, mbg__system_design(w->flow.sys), &columns));
   const mbg__event_tangent steps = {.m = w->m, .columns = &columns, .nparam = COLUMNS}; /* no events */
   const mbg__dca_attributes attributes = {&steps, 0, da};
-  for (size_t i = 0; i < n; i++) {
-    y[i] = 0.4 * sin(1.3 * (double)i + .5);
-    y[n + i] = 0.6 * cos(.7 * (double)i + .2);
-    x[i] = cos((double)i);
-  }
+  fill_motion(n, y, x);
   check(ctx, mbg__dca_point_columns(ctx, &arena, w->point));
-  if (w->articulated) {
-    check(ctx, mbg__dca_sums_create(ctx, &arena, w->articulated, &sums));
-  }
   mbg__system_want(w->flow.sys, false); /* attributes that parameters move, as in a gradient */
   const int rounds = bodies > 2000 ? 1 : 20;
   double t[5] = {0};

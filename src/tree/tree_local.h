@@ -60,8 +60,8 @@ void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const r
                                real *gw, real *gattr);
 
 /* Where cotangents of many states go to attributes, which are the same at all of them: until a call with NULL,
-   local_pull adds those of hP and hC to sums (12 per link) in place of gattr. Attributes get the sums once. Not of models
-   with modal bodies. */
+   local_pull adds those of hP and hC to sums (12 per link) in place of gattr. Attributes get the sums once. Not of
+   models with modal bodies. */
 void mbg__tree_sum_handles(mbg__tree *t, real *sums);
 void mbg__tree_handles_pull(const mbg__tree *t, const real *sums, real *gattr);
 
