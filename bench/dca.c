@@ -105,10 +105,27 @@ __attribute__((noinline)) void measure_columns(mbg__formulation_work *w, const d
   mbg__dca_point_push(w->point, COLUMNS, e, dw, attributes, da);
 }
 
+/* as stages of the adjoint */
+static void evaluate_for_pull(mbg_context *ctx, mbg__formulation_work *w, const double *y) {
+  if (w->articulated) {
+    mbg__dca_articulated_group(w->articulated, true);
+    check(ctx, mbg__dca_flow_eval(ctx, &w->flow, &w->base[w->now], w->last, y));
+    mbg__dca_articulated_group(w->articulated, false);
+  }
+  if (!mbg__dca_point_grouped(w->point)) {
+    check(ctx, mbg__dca_point_linearize(ctx, w->point));
+  }
+}
+
+/* sums: of pieces side by side */
 __attribute__((noinline)) void measure_adjoint(mbg__formulation_work *w, const double *b, double *ge, double *gw,
-                                               double *gattr) {
+                                               double *gattr, mbg__dca_sums *sums) {
   const mbg__dca_cotangent c = {.a = b};
-  mbg__dca_point_pull(w->point, 1, &c, &ge, &gw, &gattr);
+  if (mbg__dca_point_grouped(w->point)) {
+    mbg__dca_point_pull_grouped(w->point, b, ge, gw, sums);
+  } else {
+    mbg__dca_point_pull(w->point, 1, &c, &ge, &gw, &gattr);
+  }
 }
 
 /* residual of the equations of bodies and joints at the solution */
@@ -129,6 +146,21 @@ static double residual(mbg_context *ctx, mbg__formulation_work *w) {
   return x;
 }
 
+/* a state in motion, and a direction */
+static void fill_motion(size_t n, double *y, double *x) {
+  for (size_t i = 0; i < n; i++) {
+    y[i] = 0.4 * sin(1.3 * (double)i + .5);
+    y[n + i] = 0.6 * cos(.7 * (double)i + .2);
+    x[i] = cos((double)i);
+  }
+}
+
+static mbg__dca_sums *make_sums(mbg_context *ctx, mbg__arena *arena, const mbg__formulation_work *w) {
+  mbg__dca_sums *sums = NULL;
+  check(ctx, w->articulated ? mbg__dca_sums_create(ctx, arena, w->articulated, &sums) : MBG_OK);
+  return sums;
+}
+
 static int count(const char *family, int bodies) {
   mbg_context *ctx;
   mbg_context_create(NULL, &ctx);
@@ -145,14 +177,11 @@ static int count(const char *family, int bodies) {
   mbg__arena arena;
   mbg__design_columns columns;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  mbg__dca_sums *sums = make_sums(ctx, &arena, w);
   check(ctx, mbg__design_columns_make(ctx, &arena, mbg__system_design(w->flow.sys), &columns));
   const mbg__event_tangent steps = {.m = w->m, .columns = &columns, .nparam = COLUMNS}; /* no events */
   const mbg__dca_attributes attributes = {&steps, 0, da};
-  for (size_t i = 0; i < n; i++) {
-    y[i] = 0.4 * sin(1.3 * (double)i + .5);
-    y[n + i] = 0.6 * cos(.7 * (double)i + .2);
-    x[i] = cos((double)i);
-  }
+  fill_motion(n, y, x);
   check(ctx, mbg__dca_point_columns(ctx, &arena, w->point));
   mbg__system_want(w->flow.sys, false); /* attributes that parameters move, as in a gradient */
   const int rounds = bodies > 2000 ? 1 : 20;
@@ -168,8 +197,9 @@ static int count(const char *family, int bodies) {
     from = now();
     measure_columns(w, es, xs, &attributes, outs);
     t[2] += now() - from;
+    evaluate_for_pull(ctx, w, y);
     from = now();
-    measure_adjoint(w, x, ge, gw, da);
+    measure_adjoint(w, x, ge, gw, da, sums);
     t[3] += now() - from;
     memset(da, 0, na * sizeof *da);
   }

@@ -118,6 +118,7 @@ typedef struct {
   int nused, nsignal, nmarker, npair, ncoord;
   const int *used;
   int *signal, *marker, *pair, *coord;
+  bool few; /* states have frames and twists of the bodies of the markers alone */
 } mbg__sampling;
 /* The list of used signals is referenced. Memory in the arena. */
 int mbg__sampling_create(mbg_context *ctx, mbg__arena *arena, const mbg__system *sys, int nused, const int *used,
@@ -190,6 +191,8 @@ void mbg__system_push(mbg__system *sys, const mbg__direction *d, real *dr, real 
    z.r + mu.phi + nu.phid + kappa.phidd; z, mu, nu, kappa may be NULL. */
 void mbg__system_pull(mbg__system *sys, const real *z, const real *mu, const real *nu, const real *kappa, real *gw,
                       real *gv, real *gvd, real *glambda, real *ga);
+/* The cotangent W of the mass matrix of a rigid body: adds to its attributes that are wanted. */
+void mbg__system_inertia_pull(const mbg__system *sys, int body, const real W[36], real *ga);
 
 /* Around solutions of [[M, B^T], [B, 0]] (dvd, dlambda) = ..., which leaves out the derivatives of late rates by vd and
    lambda. After a solution: adds them to dvd (nw). Before a transposed one: adds the parts of the cotangents of late

@@ -123,6 +123,15 @@ static real mass_dot(const mbg__system *s, int body, int k, const real W[36]) {
   return sum;
 }
 
+void mbg__system_inertia_pull(const mbg__system *s, int body, const real W[36], real *ga) {
+  const mbg__body *b = &s->model->bodies[body];
+  for (int k = 0; k < b->nattr && has_inertia(s, body); k++) {
+    if (wanted(s, b->attr + k)) {
+      ga[b->attr + k] += mass_dot(s, body, k, W);
+    }
+  }
+}
+
 /* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T; the weight acts in the
    first three components */
 static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cotangent *g) {
@@ -159,11 +168,7 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
     m6_zero(W);
     m6_outer_add(W, 1, zb, a);
     m6_outer_add(W, -1, adz, v);
-    for (int k = 0; k < b->nattr; k++) {
-      if (wanted(s, b->attr + k)) {
-        g->a[b->attr + k] += mass_dot(s, i, k, W);
-      }
-    }
+    mbg__system_inertia_pull(s, i, W, g->a);
   }
   if (weight_counts(s, g) && has_weight(s, i)) {
     m3_mulv(s->weight3[i], s->H[i].R, Mz);
@@ -174,14 +179,9 @@ void mbg__system_mass_pull(const mbg__system *s, const real *z, const real *x, r
   for (int i = 0; i < s->model->nbody; i++) {
     const mbg__body *b = &s->model->bodies[i];
     real W[36] = {0};
-    if (!has_inertia(s, i) || !any_wanted(s, b->attr, b->nattr)) {
-      continue;
-    }
-    m6_outer_add(W, 1, z + b->voff, x + b->voff);
-    for (int k = 0; k < b->nattr; k++) {
-      if (wanted(s, b->attr + k)) {
-        ga[b->attr + k] += mass_dot(s, i, k, W);
-      }
+    if (any_wanted(s, b->attr, b->nattr)) {
+      m6_outer_add(W, 1, z + b->voff, x + b->voff);
+      mbg__system_inertia_pull(s, i, W, ga);
     }
   }
 }

@@ -112,13 +112,26 @@ static void copy_body(void *user, int i) {
   v6_copy(j->s->v + off, j->state->v + off);
 }
 
+static void copy_bodies(mbg__system *s, const mbg__sampling *w, const mbg__state *state) {
+  copy_job job = {s, state};
+  if (!w->few) {
+    mbg__pool_each(s->pool, MBG__EACH_SAMPLE, s->model->nbody, copy_body, &job);
+    return;
+  }
+  for (int k = 0; k < w->nmarker; k++) {
+    if (marker_body(s, w->marker[k]) >= 0) {
+      copy_body(&job, marker_body(s, w->marker[k]));
+    }
+  }
+}
+
 static void place(mbg__system *s, const mbg__sampling *w, const mbg__state *state) {
   assert(w->level == MBG__SAMPLE_KINEMATICS);
-  if (!stands(s, w, state)) {
+  if (w->few || !stands(s, w, state)) {
     s->partial = true;
     s->place++;
     s->t = state->t;
-    mbg__pool_each(s->pool, MBG__EACH_SAMPLE, s->model->nbody, copy_body, &(copy_job){s, state});
+    copy_bodies(s, w, state);
     mbg__kin_update_some(s, w);
   }
   for (int k = 0; k < w->ncoord; k++) {

@@ -132,6 +132,33 @@ void mbg__tree_kin_push(mbg__tree *t, const mbg__tree_direction *d, real *w, rea
 
 static bool marker_wanted(const mbg__tree *t, int marker) { return marker >= 0 && t->sys->marker_wanted[marker]; }
 
+void mbg__tree_handle_pull(const mbg__tree *t, int k, bool child, const real c[6], real *ga) {
+  const mbg__link *l = &t->links[k];
+  const int marker = child ? l->C : l->P;
+  if (marker_wanted(t, marker)) {
+    frame_pull(t, marker, l->plain, c, ga);
+  }
+}
+
+void mbg__tree_sum_handles(mbg__tree *t, real *sums) { t->handles = sums; }
+
+void mbg__tree_handles_pull(const mbg__tree *t, const real *sums, real *ga) {
+  for (int k = 0; k < t->m->nbody; k++) {
+    mbg__tree_handle_pull(t, k, false, sums + 12 * (size_t)k, ga);
+    mbg__tree_handle_pull(t, k, true, sums + 12 * (size_t)k + 6, ga);
+  }
+}
+
+/* cotangent c of a handle: to the attributes, or to the sums */
+static void handle_pull(const mbg__tree *t, int k, bool child, const real c[6], real *ga) {
+  const mbg__link *l = &t->links[k];
+  if (t->handles) {
+    v6_axpy(t->handles + 12 * (size_t)k + (child ? 6 : 0), 1, c);
+  } else {
+    frame_pull(t, child ? l->C : l->P, l->plain, c, ga);
+  }
+}
+
 void mbg__tree_geometry_pull(const mbg__tree *t, int k, const real ct[6], const real cg[6], real *ge, real *gattr) {
   const mbg__link *l = &t->links[k];
   real ce[6], c[6], x[6];
@@ -141,12 +168,12 @@ void mbg__tree_geometry_pull(const mbg__tree *t, int k, const real ct[6], const 
   }
   if (gattr && marker_wanted(t, l->P)) {
     AdInvT_mul(c, &t->E[k], ce);
-    frame_pull(t, l->P, l->plain, c, gattr);
+    handle_pull(t, k, false, c, gattr);
   }
   if (gattr && marker_wanted(t, l->C)) {
     AdT_mul(x, &t->hC[k], cg);
     v6_axpy(x, -1, ce);
-    frame_pull(t, l->C, l->plain, x, gattr);
+    handle_pull(t, k, true, x, gattr);
   }
 }
 

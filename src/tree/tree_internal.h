@@ -45,6 +45,7 @@ struct mbg__tree {
   real *theta, *g;                 /* Rel^-1 dRel, Ad(hC) omega_C         (nw) */
   real *eta, *nu, *al, *du, *dr;   /*                                   (nw) */
   real *ct, *cg;                   /* cotangents of theta and g           (nw) */
+  real *handles;                   /* sums in place of attributes, NULL: none   (12 per link) */
   real *row0, *row1, *row2, *row3; /*                                 (model's nrow) */
 
   /* matrices: columns of the path of each link */

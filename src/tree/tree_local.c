@@ -104,6 +104,17 @@ void mbg__tree_place(mbg__tree *t, const mbg__tree_state *st) {
   }
 }
 
+void mbg__tree_place_some(mbg__tree *t, const mbg__tree_state *st, int nlink, const int *link) {
+  t->t = st->t;
+  t->turns = st->turns;
+  t->only_q = t->known = t->placed = false;
+  for (int i = 0; i < nlink; i++) {
+    t->E[link[i]] = st->E[link[i]];
+    place_alone(t, link[i], st->w);
+    place_after(t, link[i]);
+  }
+}
+
 void mbg__tree_accelerate(mbg__tree *t, const real *a) {
   for (int k = 0; k < t->m->nbody; k++) {
     accelerate(t, k, a);
@@ -320,47 +331,61 @@ void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still
 
 typedef struct {
   mbg__tree *t;
-  const real *k, *ct0, *cg0;
-  bool still;
+  const real *k, *ct0, *cg0; /* NULL: 0 */
+  bool still, rates;         /* rates: nu is not 0 */
   real *ge, *gw, *gattr;
 } pull_job;
 
 /* cotangents of frame and twist go to the parent */
-static void pull_up(mbg__tree *t, int i, const real *k, bool still) {
+static void pull_up(const pull_job *j, int i) {
+  mbg__tree *t = j->t;
   const int off = link_off(t, i);
-  if (!still) {
-    adT_add(t->nu + off, t->s + off, k + off, -1);
+  if (!j->still) {
+    adT_add(t->nu + off, t->s + off, j->k + off, -1);
   }
-  carry_T(t, i, 1, t->nu + off, t->nu);
+  if (j->rates) {
+    carry_T(t, i, 1, t->nu + off, t->nu);
+  }
   carry_T(t, i, 1, t->eta + off, t->eta);
+}
+
+/* ct and cg of theta and g by the cotangents of k; ds by these */
+static void pull_change(const pull_job *j, int off, real ct[6], real cg[6], real ds[6]) {
+  const mbg__tree *t = j->t;
+  const real *c = j->k + off;
+  adT_mul(ct, t->Xvd + off, c);
+  adT_mul(cg, t->sa + off, c);
+  v6_scale(cg, -1, cg);
+  if (!j->still) {
+    adT_mul(ds, t->v + off, c);
+  }
 }
 
 /* the rest of a link, when its own cotangents are complete */
 static void pull_alone(const pull_job *j, int i) {
   mbg__tree *t = j->t;
   const int off = link_off(t, i);
-  const real *c = j->k + off, *nu = t->nu + off;
-  real ds[6] = {0}, ct[6], cg[6];
-  adT_mul(ct, t->Xvd + off, c);
-  adT_mul(cg, t->sa + off, c);
-  v6_scale(cg, -1, cg);
+  const real *nu = t->nu + off;
+  real ds[6] = {0}, ct[6] = {0}, cg[6] = {0};
+  if (j->k) {
+    pull_change(j, off, ct, cg, ds);
+  }
   if (j->ct0) {
     v6_axpy(ct, 1, j->ct0 + off);
     v6_axpy(cg, 1, j->cg0 + off);
   }
-  if (!j->still) {
-    adT_mul(ds, t->v + off, c);
+  if (j->rates) {
+    adT_add(ct, t->Xv + off, nu, 1);
+    v6_axpy(ds, 1, nu);
+    adT_add(cg, t->s + off, ds, -1);
+    joint_add_T(t, i, ds, j->gw);
   }
-  adT_add(ct, t->Xv + off, nu, 1);
-  v6_axpy(ds, 1, nu);
-  adT_add(cg, t->s + off, ds, -1);
-  joint_add_T(t, i, ds, j->gw);
   v6_axpy(ct, 1, t->eta + off);
   mbg__tree_geometry_pull(t, i, ct, cg, j->ge, j->gattr);
 }
 
 static void link_pull(const pull_job *j, int i) {
-  pull_up(j->t, i, j->k, j->still);
+  pull_up(j, i);
   pull_alone(j, i);
 }
 
@@ -400,7 +425,7 @@ static void pull_shared(const pull_job *j) {
 
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct0, const real *cg0,
                           bool still, real *ge, real *gw, real *gattr) {
-  const pull_job job = {t, k, ct0, cg0, still, ge, gw, gattr};
+  const pull_job job = {t, k, ct0, cg0, still, dv || !still, ge, gw, gattr};
   const bool shared = t->sys->nclass > 1 && (!t->modal || t->parts);
   if (shared && t->parts) {
     mbg__tree_parts_pull(t, w, dv, k, still);
@@ -408,10 +433,12 @@ void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const rea
     return;
   }
   memcpy(t->eta, w, (size_t)t->m->nw * sizeof(real));
-  memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
+  if (dv) {
+    memcpy(t->nu, dv, (size_t)t->m->nw * sizeof(real));
+  }
   if (shared) {
     for (int i = t->m->nbody - 1; i >= 0; i--) {
-      pull_up(t, i, k, still);
+      pull_up(&job, i);
     }
     pull_shared(&job);
     return;
@@ -427,6 +454,19 @@ void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const rea
     if (mbg__tree_carrier(t, i)) {
       link_pull(&job, i);
     }
+  }
+}
+
+void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv, real *ge,
+                               real *gw, real *gattr) {
+  const pull_job job = {.t = t, .still = true, .rates = true, .ge = ge, .gw = gw, .gattr = gattr};
+  for (int i = 0; i < nlink; i++) {
+    const int off = link_off(t, link[i]);
+    v6_copy(t->eta + off, w + off);
+    v6_copy(t->nu + off, dv + off);
+  }
+  for (int i = nlink - 1; i >= 0; i--) {
+    link_pull(&job, link[i]);
   }
 }
 

@@ -16,6 +16,8 @@ int mbg__tree_dropped_rows(const mbg__tree *t, const int **rows);
 
 /* Frames and twists of the bodies at a state; the system is not touched. */
 void mbg__tree_place(mbg__tree *t, const mbg__tree_state *state);
+/* The same for some links alone, with all links on the ways to them; ascending. Not of models with modal bodies. */
+void mbg__tree_place_some(mbg__tree *t, const mbg__tree_state *state, int nlink, const int *link);
 /* After place: their rates, of a tree without modal bodies. */
 void mbg__tree_accelerate(mbg__tree *t, const real *a);
 
@@ -49,9 +51,23 @@ int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *o
    still: without the last two terms of k, for twists u = J a in place of vd. */
 void mbg__tree_local_push(mbg__tree *t, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k);
 /* Transposed: cotangents w, dv of frames and twists, k of k, and (NULL: 0) ct, cg of theta and g (nw each); adds to ge
-   (6 per link), gw (n), gattr (na). */
+   (6 per link), gw (n), gattr (na). Without modal bodies and still, dv and k may be NULL: 0. */
 void mbg__tree_local_pull(mbg__tree *t, const real *w, const real *dv, const real *k, const real *ct, const real *cg,
                           bool still, real *ge, real *gw, real *gattr);
+
+/* After place_some: local_pull of the cotangents w, dv of frames and twists of these links, still, with k = 0. */
+void mbg__tree_local_pull_some(mbg__tree *t, int nlink, const int *link, const real *w, const real *dv, real *ge,
+                               real *gw, real *gattr);
+
+/* Where cotangents of many states go to attributes, which are the same at all of them: until a call with NULL,
+   local_pull adds those of hP and hC to sums (12 per link) in place of gattr. Attributes get the sums once. Not of
+   models with modal bodies. */
+void mbg__tree_sum_handles(mbg__tree *t, real *sums);
+void mbg__tree_handles_pull(const mbg__tree *t, const real *sums, real *gattr);
+
+/* The cotangent c of a change omega of hC (child) or hP of a link, in its own axes: adds to the attributes that move it
+   and are wanted. */
+void mbg__tree_handle_pull(const mbg__tree *t, int link, bool child, const real c[6], real *gattr);
 
 /* Joint wrenches f (nw) in the direction of the last push: their contributions to the equations of bodies and joints,
      r_p += X^T ad(theta)^T f        tau = -Sb^T ad(g)^T f

@@ -163,6 +163,8 @@ static void hand_up(const job *j, int k, real *eta, real *nu) {
   if (eta) {
     AdInvT_mul(x, &t->Rel[k], t->eta + off);
     v6_axpy(eta, 1, x);
+  }
+  if (eta && j->dv) {
     AdInvT_mul(x, &t->Rel[k], t->nu + off);
     v6_axpy(nu, 1, x);
     v6_axpy(nu, 1, local);
@@ -172,7 +174,9 @@ static void hand_up(const job *j, int k, real *eta, real *nu) {
 static void take_body(const job *j, int body) {
   const int off = j->t->m->bodies[body].voff;
   v6_copy(j->t->eta + off, j->w + off);
-  v6_copy(j->t->nu + off, j->dv + off);
+  if (j->dv) {
+    v6_copy(j->t->nu + off, j->dv + off);
+  }
 }
 
 /* with the carriers of its modes */
@@ -230,14 +234,15 @@ static void along_piece(void *user, int i) {
   mbg__tree *t = j->t;
   const struct mbg__tree_parts *p = t->parts;
   const mbg__tree_piece *x = &p->cut.pieces[i];
+  const int kinds = j->dv ? 2 : 1;
+  real *const to[2] = {t->eta, t->nu};
   real d[2][6], z[6];
   v6_copy(d[0], p->parts[i].from_exit[0]);
   v6_copy(d[1], p->parts[i].from_exit[1]);
   for (int q = x->npath - 1; q >= 0; q--) {
     const int k = p->cut.path[x->path + q], off = link_off(t, k);
-    v6_axpy(t->eta + off, 1, d[0]);
-    v6_axpy(t->nu + off, 1, d[1]);
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < kinds; c++) {
+      v6_axpy(to[c] + off, 1, d[c]);
       AdInvT_mul(z, &t->Rel[k], d[c]);
       v6_copy(d[c], z);
     }

@@ -75,10 +75,14 @@ static char *tree_text(shape s, int n, bool springs) {
         " [0, 0, 0]], \"stiffness\": \"k\", \"damping\": 0.2, \"rest\": 4}",
         i ? "," : "", i, i, x[i][0], x[i][1]);
   }
-  /* far from the ground bodies fall freely, and gradients are rounding */
-  fprintf(f, "}, \"markers\": {\"tip\": {\"on\": \"b3\", \"at\": [\"l\", 0, 0]}}, \"signals\": {\"h\": {\"type\":"
-             " \"position\", \"of\": \"tip\", \"component\": \"z\"}}, \"criteria\": {\"drop\": {\"terminal\": \"h\"},"
-             " \"path\": {\"integral\": \"h^2\"}}}");
+  /* Far from the ground bodies fall freely, and gradients of heights are rounding. With springs a body far out, whose
+     place and rate depend on the lengths before it: the adjoint goes through most links at nodes. */
+  fprintf(f, "}, \"markers\": {\"tip\": {\"on\": \"b%d\", \"at\": [\"l\", 0, 0]}}, \"signals\": {\"h\": {\"type\":",
+          springs ? n / 2 : 3);
+  fprintf(f, " \"position\", \"of\": \"tip\", \"component\": \"%s\"}, \"v\": {\"type\": \"velocity\", \"of\": \"tip\",",
+          springs ? "x" : "z");
+  fprintf(f, " \"component\": \"z\"}}, \"criteria\": {\"drop\": {\"terminal\": \"h\"}, \"path\": {\"integral\":"
+             " \"h^2 + v\"}}}");
   fclose(f);
   free(x);
   free(angle);

@@ -39,6 +39,7 @@ typedef struct {
   double *x;             /* where                                  (room) */
   real *g;               /*                                        (room x nc x 2 n) */
   real **pe, **pw, **pa; /* pointers to rows                      (nc) */
+  mbg__dca_sums **sums;  /* for attributes; entries may be NULL   (nc) */
   mbg__frame *E;         /*                                        (nbody) */
 } adjoint;
 
@@ -71,7 +72,12 @@ static int take_arrays(mbg_context *ctx, adjoint *s) {
   s->pw = MBG_TAKE(&s->arena, real *, nc);
   s->pa = MBG_TAKE(&s->arena, real *, nc);
   s->E = MBG_TAKE(&s->arena, mbg__frame, w->m->nbody);
-  return mbg__arena_check(ctx, &s->arena);
+  s->sums = MBG_TAKE(&s->arena, mbg__dca_sums *, nc);
+  int err = mbg__arena_check(ctx, &s->arena);
+  for (size_t c = 0; err == MBG_OK && w->articulated && c < nc; c++) {
+    err = mbg__dca_sums_create(ctx, &s->arena, w->articulated, &s->sums[c]);
+  }
+  return err;
 }
 
 /* ---------------------------------------------------------------------- stages */
@@ -102,19 +108,30 @@ static int stage_rhs(void *user, int stage, double t, const real *y, real *yd) {
 
 static int again_rhs(void *user, real t, const real *y, real *yd) { return stage_rhs(user, 0, re(t), y, yd); }
 
-/* cotangents b of (sigma', w') of ncol criteria */
-static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
-  adjoint *s = user;
-  mbg__formulation_work *w = s->w;
-  mbg__dca_flow *f = &w->flow;
-  int err = MBG_OK;
-  (void)stage;
-  MBG_TRY(mbg__dca_flow_eval(s->ctx, f, &w->base[0], t, y));
-  by_length(s, ncol, y, b);
-  MBG_TRY(mbg__dca_point_linearize(s->ctx, w->point));
-  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
-  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
-  for (int c = 0; c < ncol; c += MBG__DCA_PANEL) {
+/* attributes get what the stages have left to them */
+static void take_sums(adjoint *s, int c) {
+  if (s->sums[c]) {
+    mbg__dca_sums_pull(s->w->articulated, s->sums[c], attributes_of(s, c));
+  }
+}
+
+/* cotangents b of (sigma', w') of ncol criteria through the accelerations, by pieces side by side; with events each
+   step has attributes of its own */
+static void pull_grouped(adjoint *s, int ncol, const real *b, real *b_y) {
+  for (int c = 0; c < ncol; c++) {
+    mbg__dca_point_pull_grouped(s->w->point, b + (size_t)c * 2 * (size_t)s->n + s->n, row(s->ge, c, s->nb),
+                                row(b_y, c, 2 * s->n) + s->n, s->sums[c]);
+    if (s->back.events.ev) {
+      take_sums(s, c);
+    }
+  }
+}
+
+/* ... by the equations of the system */
+static int pull_panels(adjoint *s, int ncol, const real *b, real *b_y) {
+  const mbg__formulation_work *w = s->w;
+  const int err = mbg__dca_point_linearize(s->ctx, w->point);
+  for (int c = 0; err == MBG_OK && c < ncol; c += MBG__DCA_PANEL) {
     const int m = ncol - c < MBG__DCA_PANEL ? ncol - c : MBG__DCA_PANEL;
     mbg__dca_cotangent cotangent[MBG__DCA_PANEL];
     real *ge[MBG__DCA_PANEL], *gw[MBG__DCA_PANEL], *ga[MBG__DCA_PANEL];
@@ -125,6 +142,36 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
       ga[q] = attributes_of(s, c + q);
     }
     mbg__dca_point_pull(w->point, m, cotangent, ge, gw, ga);
+  }
+  return err;
+}
+
+/* the state of a stage, as it suits its cotangents */
+static int eval_stage(adjoint *s, double t, const real *y) {
+  mbg__formulation_work *w = s->w;
+  if (!w->articulated) {
+    return mbg__dca_flow_eval(s->ctx, &w->flow, &w->base[0], t, y);
+  }
+  mbg__dca_articulated_group(w->articulated, true);
+  const int err = mbg__dca_flow_eval(s->ctx, &w->flow, &w->base[0], t, y);
+  mbg__dca_articulated_group(w->articulated, false);
+  return err;
+}
+
+static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, const real *b, real *b_y) {
+  adjoint *s = user;
+  mbg__formulation_work *w = s->w;
+  mbg__dca_flow *f = &w->flow;
+  int err = MBG_OK;
+  (void)stage;
+  MBG_TRY(eval_stage(s, t, y));
+  by_length(s, ncol, y, b);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
+  if (mbg__dca_point_grouped(w->point)) {
+    pull_grouped(s, ncol, b, b_y);
+  } else {
+    MBG_TRY(pull_panels(s, ncol, b, b_y));
   }
   mbg__dca_flow_increments(f, y);
   for (int c = 0; c < ncol; c++) {
@@ -193,6 +240,54 @@ static void by_node(adjoint *s, int node, double t, const real *g) {
   }
 }
 
+/* ge and gw of the links that are concerned are 0 */
+static void clear_node(adjoint *s, const mbg__dca_few *few) {
+  if (!few) {
+    mbg__pool_zero(s->w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
+    mbg__pool_zero(s->w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
+    return;
+  }
+  for (int c = 0; c < s->nc; c++) {
+    for (int i = 0; i < few->n; i++) {
+      const mbg__link *l = &s->w->flow.links[few->link[i]];
+      v6_zero(row(s->ge, c, s->nb) + 6 * few->link[i]);
+      vn_zero(l->nz, row(s->gw, c, s->n) + l->first);
+    }
+  }
+}
+
+/* cotangent g (nc x 2 n) of the dense output for the node at t, at x of the step */
+static int inner_node(mbg_context *ctx, adjoint *s, double t, double x, real *g) {
+  const mbg__formulation_work *w = s->w;
+  const mbg__dca_few *few = mbg__dca_seeds_few(s->signals);
+  mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
+  clear_node(s, few);
+  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * 2 * (size_t)s->n, g);
+  const int err = mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a);
+  if (!few) {
+    mbg__dca_flow_increments(&w->flow, s->yi);
+  }
+  for (int c = 0; err == MBG_OK && c < s->ncrit; c++) {
+    if (!mbg__dca_seeds_any(s->signals, s->seed, c)) {
+      continue;
+    }
+    real *own = row(g, c, 2 * s->n), *ge = row(s->ge, c, s->nb), *gn = row(s->gn, c, s->nb);
+    if (few) {
+      mbg__dca_flow_frames_pull_few(&w->flow, few, s->yi, ge, gn, own);
+    } else {
+      mbg__dca_flow_frames_pull(&w->flow, s->yi, ge, gn, own);
+    }
+    for (int i = 0; few && i < few->n; i++) {
+      const mbg__link *l = &w->flow.links[few->link[i]];
+      vn_copy(l->nz, own + s->n + l->first, row(s->gw, c, s->n) + l->first);
+    }
+    if (!few) {
+      vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
+    }
+  }
+  return err;
+}
+
 /* cotangents g of the dense output at x for the nodes inside the step from t0 to t1, last first; their number */
 static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, double t1, const real *y1, int *count) {
   const mbg__formulation_work *w = s->w;
@@ -210,17 +305,7 @@ static int inner_nodes(mbg_context *ctx, adjoint *s, int *node, double t0, doubl
     }
     const double x = (t - t0) / (t1 - t0);
     real *g = s->g + (size_t)*count * size;
-    mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
-    mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
-    mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
-    mbg__pool_zero(w->pool, CLEAR, size, g);
-    MBG_TRY(mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a));
-    mbg__dca_flow_increments(&w->flow, s->yi);
-    for (int c = 0; c < s->nc; c++) {
-      real *own = row(g, c, 2 * s->n);
-      mbg__dca_flow_frames_pull(&w->flow, s->yi, row(s->ge, c, s->nb), row(s->gn, c, s->nb), own);
-      vn_copy(s->n, own + s->n, row(s->gw, c, s->n));
-    }
+    MBG_TRY(inner_node(ctx, s, t, x, g));
     if (s->back.events.ev) {
       by_node(s, *node, t, g);
     }
@@ -298,6 +383,17 @@ done:
 
 /* ---------------------------------------------------------------------- a step backward */
 
+/* Does the step before step k end with an evaluation at the state where this one begins? Coordinates of the two differ,
+   but sigma' = w in both if the motions of each joint commute. */
+static bool goes_on(const adjoint *s, int k, double t0) {
+  const mbg__formulation_work *w = s->w;
+  bool smooth = k > 1 && !w->project && !w->plan.events && w->flow.ntwist == 0;
+  for (int i = 0; smooth && i < w->plan.nbreak; i++) {
+    smooth = w->plan.breaks[i] != t0;
+  }
+  return smooth;
+}
+
 /* base[1] is the end of step k, base[0] becomes its start */
 static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   mbg__formulation_work *w = s->w;
@@ -341,7 +437,8 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   }
   s->k = end.k;
   MBG_TRY(inner_nodes(ctx, s, node, t0, t1, end.sigma, &count));
-  const mbg__rk_adjoint_run run = {.rhs = stage_rhs, .vjp = stage_vjp, .user = s, .k = s->k, .pool = w->pool};
+  const mbg__rk_adjoint_run run = {
+      .rhs = stage_rhs, .vjp = stage_vjp, .user = s, .k = s->k, .pool = w->pool, .leave = goes_on(s, k, t0)};
   vn_zero(s->n, w->y);
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, t0, t1, w->y, count, s->x, s->g,
@@ -393,6 +490,10 @@ static int passes(mbg_context *ctx, adjoint *s) {
     }
     MBG_TRY(back(ctx, s, k, &node));
   }
+  for (int c = 0; c < s->ncrit; c++) {
+    take_sums(s, c);
+  }
+  mbg__dca_seeds_take(s->signals, s->psi_a);
   MBG_TRY(start(ctx, s));
   by_time(s, w->plan.t0, s->ncrit, true);
 done:
@@ -422,6 +523,9 @@ int mbg__dca_adjoint(mbg_context *ctx, mbg__formulation_work *w, mbg_method meth
   mbg__arena_init(&s.arena, mbg__context_allocator(ctx));
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, ncrit, &s.signals));
+  if (w->m->nmodal == 0 && !w->plan.events) {
+    MBG_TRY(mbg__dca_seeds_sum(ctx, &s.arena, s.signals));
+  }
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n, w->method, &options, &s.again));
   MBG_TRY(mbg__rk_adjoint_create(ctx, 2 * s.n, ncrit, s.room, w->method, &s.rk));
   MBG_TRY(mbg__ode_adjoint_create(ctx, &s.arena, w->plan.events, &w->events, w->m, 2 * s.n, ncrit, &s.back));

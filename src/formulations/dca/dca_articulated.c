@@ -106,7 +106,9 @@ static int singular(mbg_context *ctx, const mbg__dca_articulated *k, int i, doub
 
 /* ---------------------------------------------------------------------- dynamics in two passes */
 
-static bool use_pieces(const mbg__dca_articulated *k) { return k->pieces && !k->refine; }
+static bool use_pieces(const mbg__dca_articulated *k) {
+  return k->pieces && !k->refine && (!k->pieces->small || (k->pulls && k->pieces->groups));
+}
 
 /* gravity is an upward acceleration of the ground */
 static void ground_rate(const mbg__dca_articulated *k, real base[6]) {

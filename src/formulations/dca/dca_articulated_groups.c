@@ -108,6 +108,7 @@ static int make_group(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articu
     g->path[q] = place[s->path[x->path + q]];
   }
   g->free_ = MBG_TAKE(arena, mbg__lane_freedom, freedoms);
+  g->pulls = MBG_TAKE(arena, mbg__lane_cotangent, g->count);
   return mbg__arena_check(ctx, arena);
 }
 

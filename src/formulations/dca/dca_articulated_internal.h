@@ -52,7 +52,8 @@ typedef struct {
 
 struct mbg__art_pieces {
   int n;
-  bool wide; /* vectors of the processor */
+  bool small; /* for pulls alone */
+  bool wide;  /* vectors of the processor */
   mbg__art_piece *pieces;
   const int *list, *path;         /* links by piece */
   mbg__art_side *sides;           /* of dynamics                      (n) */
@@ -68,6 +69,7 @@ struct mbg__dca_articulated {
   mbg__pool *pool;
   mbg__art_pieces *pieces; /* NULL: one body after the other */
   bool by_pieces;          /* the factors are those of pieces */
+  bool pulls;              /* small trees go by pieces as well */
   mbg__art_link *links;
   mbg__art_node *nodes;
   mbg__art_freedom *free_; /*                                        (n) */
@@ -317,6 +319,10 @@ bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *st
 bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E);
 void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const real *tau, const real *c, real *vd,
                            real *a, real *f, real *scratch);
+
+/* Between the pieces: wrench q and acceleration vd of each exit from p and b of the sides, for the acceleration of the
+   ground, NULL: 0. */
+void mbg__art_pieces_coarse(const mbg__art_pieces *s, mbg__art_side *sides, const real *base);
 
 /* dca_articulated_groups.c: pieces side by side; out is NULL if they have many shapes. Constants of the links again. */
 int mbg__art_groups_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k,

@@ -17,29 +17,42 @@
 #include <string.h>
 
 /* bodies of a tree that is cut, of a piece at least; pieces of a very large tree, four times as many as threads have
-   groups of equal ones */
-enum { LARGE = 512, SIZE = 32, PIECES = 64 };
+   groups of equal ones; bodies of a small tree that is cut for its pulls */
+enum { LARGE = 512, SIZE = 32, PIECES = 64, SMALL = 32 };
 
 typedef mbg__art_piece piece;
 typedef mbg__art_side side;
 
 /* ---------------------------------------------------------------------- creation */
 
+/* links of a piece: of a small tree as many as make one group of equal ones; 0: not cut */
+static int piece_size(const mbg__dca_articulated *k) {
+  if (k->nbody >= LARGE) {
+    return k->nbody / PIECES > SIZE ? k->nbody / PIECES : SIZE;
+  }
+  return k->nbody >= SMALL && k->m->nforce == 0 ? k->nbody / 4 : 0;
+}
+
 int mbg__art_pieces_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_articulated *k, mbg__art_pieces **out) {
+  const int size = piece_size(k);
   mbg__tree_pieces cut;
   int err = MBG_OK;
   *out = NULL;
-  if (k->nbody < LARGE) {
+  if (size == 0) {
     return MBG_OK;
   }
-  MBG_TRY(mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree),
-                                  k->nbody / PIECES > SIZE ? k->nbody / PIECES : SIZE, &cut));
+  MBG_TRY(mbg__tree_pieces_create(ctx, arena, k->m, mbg__tree_links(k->tree), size, &cut));
   mbg__art_pieces *p = MBG_TAKE(arena, mbg__art_pieces, 1);
   piece *pieces = MBG_TAKE(arena, piece, cut.n);
   side *sides = MBG_TAKE(arena, side, cut.n);
   MBG_TRY(mbg__arena_check(ctx, arena));
-  *p = (mbg__art_pieces){
-      .n = cut.n, .wide = mbg__lanes_wide(), .pieces = pieces, .list = cut.list, .path = cut.path, .sides = sides};
+  *p = (mbg__art_pieces){.n = cut.n,
+                         .small = k->nbody < LARGE,
+                         .wide = mbg__lanes_wide(),
+                         .pieces = pieces,
+                         .list = cut.list,
+                         .path = cut.path,
+                         .sides = sides};
   for (int j = 0; j < cut.n; j++) {
     const mbg__tree_piece *x = &cut.pieces[j];
     pieces[j] = (piece){.first = x->first, .count = x->count, .path = x->path, .npath = x->npath, .base = x->base};
@@ -179,7 +192,7 @@ static void exit_wrench(const piece *x, side *r, const real *vb) {
   v6_axpy(r->q, 1, r->pe);
 }
 
-static void solve_coarse(const mbg__art_pieces *s, side *sides, const real *base) {
+void mbg__art_pieces_coarse(const mbg__art_pieces *s, side *sides, const real *base) {
   for (int j = 0; j < s->n; j++) {
     v6_zero(sides[j].pe);
   }
@@ -349,10 +362,10 @@ bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *st
     return false;
   }
   factor_coarse(s);
-  solve_coarse(s, s->sides, base);
+  mbg__art_pieces_coarse(s, s->sides, base);
   mbg__pool_heavy(k->pool, ACCELERATE, n, g ? mbg__art_group_accelerate : accelerate_piece, &d);
   if (g) {
-    g->due = true;
+    g->due = g->current = true;
   }
   return true;
 }
@@ -389,7 +402,7 @@ bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E) {
   dynamics d = {.k = k, .E = E};
   const mbg__art_pieces *s = k->pieces;
   if (s->groups) {
-    s->groups->due = false;
+    s->groups->due = s->groups->current = false;
   }
   mbg__pool_heavy(k->pool, PLACE_ALONE, s->n, place_piece, &d);
   mbg__pool_heavy(k->pool, FACTOR_ALONE, s->n, factor_alone, &d);
@@ -454,6 +467,6 @@ void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const r
   b.u = b.vK + nw;
   b.sides = (side *)(scratch + 8 * nw + 4 * (size_t)k->n + 1); /* after what the recursion needs */
   mbg__pool_heavy(k->pool, LOAD, s->n, load_piece, &b);
-  solve_coarse(s, b.sides, NULL);
+  mbg__art_pieces_coarse(s, b.sides, NULL);
   mbg__pool_heavy(k->pool, SOLVE, s->n, solve_piece, &b);
 }

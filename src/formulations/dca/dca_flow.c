@@ -127,9 +127,18 @@ void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const 
 
 static void increment_of(void *user, int k) {
   const link_job *j = user;
-  real d[6];
-  mbg__link_twist(&j->f->links[k], j->sigma, d);
-  mbg__se3_exp(&j->E[k], d);
+  const mbg__link *l = &j->f->links[k];
+  mbg__frame *X = &j->E[k], one;
+  frame_identity(&one);
+  if (l->nz != 1) {
+    real d[6];
+    mbg__link_twist(l, j->sigma, d);
+    mbg__se3_exp(X, d);
+  } else if (l->comp[0] >= 3) {
+    rotate(&one, l->comp[0] - 3, j->sigma[l->first], X);
+  } else {
+    slide(&one, l->comp[0], j->sigma[l->first], X);
+  }
 }
 
 void mbg__dca_flow_increments(const mbg__dca_flow *f, const real *sigma) {
@@ -150,10 +159,28 @@ void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const 
   }
 }
 
+/* gn += Ad(X^-1)^T ge for a rotation X about one axis */
+static void rotation_pull(const mbg__frame *X, int axis, const real *ge, real *gn) {
+  const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+  const real c = X->R[4 * i], s = X->R[3 * j + i];
+  for (int k = 0; k < 6; k += 3) {
+    gn[k + axis] += ge[k + axis];
+    gn[k + i] += c * ge[k + i] - s * ge[k + j];
+    gn[k + j] += s * ge[k + i] + c * ge[k + j];
+  }
+}
+
 static void frame_pull(void *user, int k) {
   const link_job *j = user;
   const mbg__link *l = &j->f->links[k];
   real d[6], x[6], y[6];
+  if (l->nz == 1 && l->comp[0] >= 3) {
+    rotation_pull(&j->f->X[k], l->comp[0] - 3, j->ge + 6 * k, j->gn + 6 * k);
+    if (j->gsigma) {
+      j->gsigma[l->first] += j->ge[6 * k + l->comp[0]];
+    }
+    return;
+  }
   AdInvT_mul(d, &j->f->X[k], j->ge + 6 * k);
   v6_axpy(j->gn + 6 * k, 1, d);
   for (int i = 0; i < l->nz; i++) {
@@ -168,6 +195,15 @@ static void frame_pull(void *user, int k) {
 void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
   link_job job = {.f = f, .sigma = sigma, .ge = ge, .gn = gn, .gsigma = gsigma};
   mbg__pool_each(f->pool, FRAMES_PULL, f->m->nbody, frame_pull, &job);
+}
+
+void mbg__dca_flow_frames_pull_few(const mbg__dca_flow *f, const mbg__dca_few *few, const real *sigma, const real *ge,
+                                   real *gn, real *gsigma) {
+  link_job job = {.f = f, .E = f->X, .sigma = sigma, .ge = ge, .gn = gn, .gsigma = gsigma};
+  for (int i = 0; i < few->n; i++) {
+    increment_of(&job, few->link[i]);
+    frame_pull(&job, few->link[i]);
+  }
 }
 
 /* Ti = T^-1 and, if wanted, D = d(T^-1 w)/dsigma of a link whose motions do not commute */
@@ -297,6 +333,18 @@ int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base
   mbg__tree_place(f->tree, &state);
   const mbg__state bodies = mbg__tree_bodies(f->tree);
   return mbg__system_sample(ctx, f->sys, &f->sampling, &bodies, values);
+}
+
+int mbg__dca_flow_sample_few(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_few *few, const mbg__dca_base *b,
+                             real t, const real *y) {
+  const mbg__tree_state state = {.t = mbg__segment_inside(&f->segment, t), .E = f->E, .w = y + f->n, .turns = f->turns};
+  link_job frames = {.f = f, .from = b->E, .E = f->E, .sigma = y};
+  for (int i = 0; i < few->n; i++) {
+    frame_of(&frames, few->link[i]);
+  }
+  mbg__tree_place_some(f->tree, &state, few->n, few->link);
+  const mbg__state bodies = mbg__tree_bodies(f->tree);
+  return mbg__system_sample(ctx, f->sys, &few->sampling, &bodies, NULL);
 }
 
 int mbg__dca_flow_signals(mbg_context *ctx, mbg__dca_flow *f, real *values) {

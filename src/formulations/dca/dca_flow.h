@@ -64,6 +64,13 @@ int mbg__dca_flow_place(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
 /* Places the tree there and evaluates the used signals alone (values may be NULL): for sampling of level kinematics. */
 int mbg__dca_flow_sample(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const real *y,
                          real *values);
+/* ... of links that suffice for them, with all links on the ways to these. */
+typedef struct {
+  int n, *link;           /* ascending */
+  mbg__sampling sampling; /* .few */
+} mbg__dca_few;
+int mbg__dca_flow_sample_few(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_few *few, const mbg__dca_base *b,
+                             real t, const real *y);
 /* Turn counters at (t, E, w) after the base. */
 int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base *b, real t, const mbg__frame *E,
                         const real *w, int *turns);
@@ -78,6 +85,9 @@ void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const 
 void mbg__dca_flow_increments(const mbg__dca_flow *f, const real *sigma);
 void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e);
 void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma);
+/* ... of some links, with their increments. */
+void mbg__dca_flow_frames_pull_few(const mbg__dca_flow *f, const mbg__dca_few *few, const real *sigma, const real *ge,
+                                   real *gn, real *gsigma);
 /* The variation of sigma' = T^-1 w in the direction (dsigma, dw); transposed: adds to gsigma, gw. */
 void mbg__dca_flow_increment_push(const mbg__dca_flow *f, const real *y, const real *dsigma, const real *dw, real *out);
 void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw);

@@ -405,3 +405,11 @@ void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *
     mbg__tree_local_pull(p->tree, w, dv, column(p->k, q, nw), NULL, NULL, false, ge[q], gw[q], gattr[q]);
   }
 }
+
+bool mbg__dca_point_grouped(const mbg__dca_point *p) {
+  return p->articulated && p->gravity_only && mbg__dca_articulated_grouped(p->articulated);
+}
+
+void mbg__dca_point_pull_grouped(const mbg__dca_point *p, const real *b, real *ge, real *gw, mbg__dca_sums *sums) {
+  mbg__dca_articulated_pull(p->articulated, p->state.w, p->a, b, ge, gw, sums);
+}

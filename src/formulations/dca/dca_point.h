@@ -10,7 +10,7 @@
 #define MBG_FORMULATIONS_DCA_DCA_POINT_H
 
 #include "event/event_columns.h"
-#include "formulations/dca/dca_articulated.h"
+#include "formulations/dca/dca_articulated_pull.h"
 #include "formulations/dca/dca_assembly.h"
 #include "tree/tree_local.h"
 
@@ -60,7 +60,13 @@ void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, cons
 typedef struct {
   const real *a, *w, *v, *vd, *lambda;
 } mbg__dca_cotangent;
+/* After linearize. */
 void mbg__dca_point_pull(mbg__dca_point *p, int ncol, const mbg__dca_cotangent *c, real *const *ge, real *const *gw,
                          real *const *gattr);
+
+/* The same for a cotangent b (n) of a alone and after eval alone, if that went by pieces side by side (grouped): to the
+   sums in place of gattr. */
+bool mbg__dca_point_grouped(const mbg__dca_point *p);
+void mbg__dca_point_pull_grouped(const mbg__dca_point *p, const real *b, real *ge, real *gw, mbg__dca_sums *sums);
 
 #endif

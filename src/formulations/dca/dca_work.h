@@ -105,6 +105,14 @@ typedef struct mbg__dca_seeds mbg__dca_seeds;
 int mbg__dca_seeds_create(mbg_context *ctx, mbg__arena *arena, mbg__formulation_work *w, int nc, mbg__dca_seeds **out);
 /* ... with the seeds of frames and twists at a node besides those of signals. */
 void mbg__dca_seeds_poses(mbg__dca_seeds *s, const mbg__criterion_seeds *seeds, int node);
+/* From now on what moves the joints at nodes is summed, until the attributes gattr (nc x na) get it. Not with modal
+   bodies. */
+int mbg__dca_seeds_sum(mbg_context *ctx, mbg__arena *arena, mbg__dca_seeds *s);
+void mbg__dca_seeds_take(mbg__dca_seeds *s, real *gattr);
+/* Has criterion c a weight at this node? */
+bool mbg__dca_seeds_any(const mbg__dca_seeds *s, const real *seed, int c);
+/* The links of ge and gw that change at this node; NULL: all. */
+const mbg__dca_few *mbg__dca_seeds_few(const mbg__dca_seeds *s);
 int mbg__dca_seeds_at(mbg_context *ctx, mbg__dca_seeds *s, const mbg__dca_base *base, double t, const real *y,
                       const real *seed, real *ge, real *gw, real *gattr);
 
