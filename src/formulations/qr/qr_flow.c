@@ -29,6 +29,7 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
   f->q = MBG_TAKE(arena, real, m->ncoord);
   f->qd = MBG_TAKE(arena, real, m->ncoord);
   MBG_TRY(mbg__qr_state_create(ctx, arena, m, &f->state));
+  f->z = MBG_TAKE(arena, real, f->state.n);
   MBG_TRY(mbg__qr_point_create(ctx, arena, sys, rank, plan->stabilization, &f->point));
   MBG_TRY(mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling));
 done:
@@ -113,8 +114,19 @@ static int place(mbg_context *ctx, mbg__qr_flow *f, real t, const real *vd) {
 enum { RECENT = (int)(sizeof(((mbg__qr_flow *)0)->recent) / sizeof(((mbg__qr_flow *)0)->recent[0])) };
 
 static void forget(mbg__qr_flow *f) {
+  f->read = false;
   for (int i = 0; i < RECENT; i++) {
     f->recent[i].t = NAN;
+  }
+}
+
+/* frames and twists of z; a stage is looked at for its signals and its rates, one after the other */
+static void read_state(mbg__qr_flow *f, const real *z) {
+  const size_t bytes = (size_t)f->state.n * sizeof(real);
+  if (!f->read || memcmp(f->z, z, bytes) != 0) {
+    mbg__qr_state_read(&f->state, z, f->H, f->v);
+    memcpy(f->z, z, bytes);
+    f->read = true;
   }
 }
 
@@ -133,7 +145,7 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
 }
 
 int mbg__qr_flow_constraints(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, const real *vd) {
-  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  read_state(f, z);
   f->t = mbg__segment_inside(&f->segment, t);
   return place(ctx, f, f->t, vd);
 }
@@ -159,7 +171,7 @@ bool mbg__qr_flow_in_plane(mbg__qr_flow *f, real t, const real *z) {
   if (!mbg__qr_point_has_plane(f->point)) {
     return false;
   }
-  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  read_state(f, z);
   f->t = mbg__segment_inside(&f->segment, t);
   return mbg__qr_point_in_plane(f->point, f->H, f->v);
 }
@@ -198,7 +210,7 @@ bool mbg__qr_flow_recall(mbg__qr_flow *f) {
 
 int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, real *y) {
   f->t = mbg__segment_inside(&f->segment, t);
-  mbg__qr_state_read(&f->state, z, f->H, f->v);
+  read_state(f, z);
   const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};
   return mbg__system_sample(ctx, f->sys, &f->sampling, &state, y);
 }
@@ -207,7 +219,7 @@ int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, 
   int err = MBG_OK;
   if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
     f->t = mbg__segment_inside(&f->segment, t);
-    mbg__qr_state_read(&f->state, z, f->H, f->v);
+    read_state(f, z);
     const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};
     MBG_TRY(mbg__system_sample_both(ctx, f->sys, &f->sampling, &state, NULL));
   } else {

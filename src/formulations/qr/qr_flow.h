@@ -50,6 +50,8 @@ typedef struct {
   real t;                 /* of the last evaluation */
   mbg__frame *H;          /*                                          (nbody) */
   real *v;                /*                                          (nw) */
+  real *z;                /* they are those of this state, if read    (n) */
+  bool read;
   int *turns, *before;    /* before: those of the evaluation before it (nturn) */
   bool flat;              /* the last eval_again was in a plane */
   const real *v_star, *a; /*                                          (nw) */
