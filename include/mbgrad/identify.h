@@ -137,7 +137,7 @@ typedef struct {
   int samples, missing, outside;     /* used, without a value, outside the run */
   double rms;                        /* of the residual, in units of the signal */
   double chi_square;                 /* sum of squares of the weighted residuals */
-  double autocorrelation;            /* of neighbouring residuals: 0 for white noise */
+  double autocorrelation;            /* of neighbouring residuals: 0 for white noise, and where they are rounding */
   bool white;                        /* false: the autocorrelation is larger than chance allows */
   const char *hint;                  /* about units or sampling; "" without one */
   const double *time, *data, *model; /* (samples) */

@@ -325,9 +325,9 @@ static void statistics(const mbg_identify *id, mbg__channel *c) {
   }
   c->shown.rms = unit * sqrt(square / n);
   c->shown.chi_square = chi;
-  c->shown.autocorrelation = sum > 0 ? lag / sum : 0;
-  /* three standard deviations of white noise; rounding is not white and does not matter */
-  c->shown.white = square <= 1e-16 * size || fabs(c->shown.autocorrelation) < 3 / sqrt(n);
+  /* that of rounding says nothing */
+  c->shown.autocorrelation = square > 1e-16 * size && sum > 0 ? lag / sum : 0;
+  c->shown.white = fabs(c->shown.autocorrelation) < 3 / sqrt(n); /* three standard deviations of white noise */
 }
 
 int mbg__identify_channels(mbg_context *ctx, mbg_identify *id, bool at_start) {

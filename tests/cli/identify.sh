@@ -1,6 +1,6 @@
 # parameters of the noisy pendulum from its data: report, JSON, plots, the fitted model; values to the digits that are known.
 # Rounding decides in which iteration the cost ceases to change, and with it the last digits of the bias of the step.
-"$MBGRAD" identify noisy-pendulum | sed -E 's/([0-9]\.[0-9]{4})[0-9]+/\1/g; s/within 0\.00[0-9]+ % .d, 0\.000[0-9]+ /within 0.00 % (d, 0.000 /; s/after [0-9]+ iterations/after n iterations/; s/[0-9.]+e-0[0-9]/small/g; s/\([0-9]+ simulations/(n simulations/'
+"$MBGRAD" identify noisy-pendulum | sed -E 's/([0-9]\.[0-9]{4})[0-9]+/\1/g; s/within 0\.00[0-9]+ % .d, 0\.000[0-9]+ /within 0.00 % (d, 0.000 /; s/after [0-9]+ iterations/after n iterations/; s/ *-?[0-9.]+e-0[0-9]/  small/g; s/\([0-9]+ simulations/(n simulations/'
 "$MBGRAD" identify noisy-pendulum --json --output plots --write fitted.json >fit.json
 ls plots
 grep -c '<svg' plots/fit-swing-fit_x.svg
