@@ -205,6 +205,7 @@ static int count(const char *family, int bodies) {
   }
   printf("%s of %d bodies, us: evaluation %.4g, linearization %.4g, a column of four %.4g, adjoint %.4g\n", family,
          bodies, 1e6 * t[0] / rounds, 1e6 * t[1] / rounds, 1e6 * t[2] / rounds / COLUMNS, 1e6 * t[3] / rounds);
+  check(ctx, mbg__dca_flow_eval(ctx, &w->flow, &w->base[w->now], w->last, y)); /* by the recursion, not as for pull */
   printf("relative residual %.1e\n", w->articulated ? residual(ctx, w) : mbg__dca_point_residual(w->point));
   free(y);
   free(e);
