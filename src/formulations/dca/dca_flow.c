@@ -79,13 +79,15 @@ int mbg__dca_flow_turns(mbg_context *ctx, mbg__dca_flow *f, const mbg__dca_base 
 /* ---------------------------------------------------------------------- coordinates of a step */
 
 /* E_n rotated about, or displaced along, one of its axes */
-static void rotate(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
-  const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+static inline void rotate(const mbg__frame *from, int axis, real angle, mbg__frame *to) {
+  static const int next[3] = {1, 2, 0}, last[3] = {2, 0, 1};
+  const int i = next[axis], j = last[axis];
   const real c = r_cos(angle), s = r_sin(angle);
   *to = *from;
   for (int k = 0; k < 9; k += 3) {
-    to->R[k + i] = c * from->R[k + i] + s * from->R[k + j];
-    to->R[k + j] = c * from->R[k + j] - s * from->R[k + i];
+    const real a = from->R[k + i], b = from->R[k + j];
+    to->R[k + i] = c * a + s * b;
+    to->R[k + j] = c * b - s * a;
   }
 }
 
