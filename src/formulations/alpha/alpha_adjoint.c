@@ -248,7 +248,7 @@ static mbg__block_weights take_solution(adjoint *s, int c, int q, real h) {
   memmove(x + m->nv, x + a->atL, nrow * sizeof(real));
   mbg__scatter(m, a->rank->keep, a->c.beta * h * h, x, mu, nu);
   if (a->rates) {
-    mbg__alpha_rates_pull(a, h, nu, kappa, s->psi_a + (size_t)c * (size_t)m->na);
+    mbg__alpha_rates_pull(a, h, nu, kappa, attributes_of(s, c)); /* a guard's column has a place of its own */
   }
   return (mbg__block_weights){.z = mu, .mu = nu, .nu = kappa};
 }
