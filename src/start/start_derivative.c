@@ -280,6 +280,12 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
   if (!w->keep_w && mbg__start_stays_for_all(w)) {
     return MBG_OK;
   }
+  bool follows;
+  MBG_TRY(mbg__start_follows_guess(ctx, w, &follows));
+  if (follows) {
+    mbg__start_pull_guess(w, gw, gv, ga);
+    return MBG_OK;
+  }
   MBG_TRY(mbg__start_factors(ctx, w));
   MBG_TRY(mbg__steady_pull(ctx, w, &gw, &gv, ga));
   mbg__start_keep_cotangents(w, gw, gv, states);
