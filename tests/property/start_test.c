@@ -129,8 +129,8 @@ static bool check_direction(fixture *f, const char *direction, bool vary) {
   return true;
 }
 
-/* gw.w + gv.v = ga.da; frames may vary outside the motions of their bodies, twists do not. all: da is any direction, not
-   that of a parameter. */
+/* gw.w + gv.v = ga.da; frames may vary outside the motions of their bodies, twists do not. all: da is any direction,
+   not that of a parameter. */
 static void check_transpose(fixture *f, bool all) {
   const mbg_model *m = f->c.m;
   double forward = 0, backward = 0, scale = 1;
