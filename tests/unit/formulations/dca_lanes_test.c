@@ -102,10 +102,11 @@ static void set_up(bench *b, const char *text) {
   b->np = b->c.np;
   assert_int_equal(b->np, 7);
   mbg__arena_init(&b->arena, mbg__context_allocator(ctx));
-  gradient_case_check(
-      &b->c, mbg__design_columns_make(ctx, &b->arena, mbg__system_design(b->w->flow.sys), &b->columns), "columns");
-  gradient_case_check(
-      &b->c, mbg__event_tangent_create(ctx, &b->arena, NULL, b->w->m, &b->columns, b->np, &b->parameters), "parameters");
+  gradient_case_check(&b->c, mbg__design_columns_make(ctx, &b->arena, mbg__system_design(b->w->flow.sys), &b->columns),
+                      "columns");
+  gradient_case_check(&b->c,
+                      mbg__event_tangent_create(ctx, &b->arena, NULL, b->w->m, &b->columns, b->np, &b->parameters),
+                      "parameters");
   b->e = (const double **)take_columns(b, 6 * b->w->m->nbody, &rng);
   b->dw = (const double **)take_columns(b, b->n, &rng);
   b->da = MBG_TAKE(&b->arena, double, b->w->m->na);
