@@ -60,7 +60,7 @@ typedef struct mbg_context mbg_context;
 
 typedef enum { MBG_NOTE, MBG_WARNING, MBG_ERROR } mbg_severity;
 
-/* Memory functions of a context; every call passes `user` back. With options that ask for threads, several of these call
+/* Memory functions of a context; every call passes `user` back. With options that ask for threads, several threads call
    them at the same time. This structure will not grow. */
 typedef struct {
   void *(*resize)(void *user, void *block, size_t size); /* block NULL: a new one; returns NULL when out of memory */
