@@ -150,8 +150,8 @@ static void watch_energy(mbg__system *s) {
     w->first = w->least = energy;
     w->seen = re(s->t);
   }
-  /* a piece of an integral that is divided is passed once more: the least energy may lie after its nodes then, the first
-     one does not */
+  /* a piece of an integral that is divided is passed once more: the least energy may lie after its nodes then, the
+     first one does not */
   const mbg__answers again = re(s->t) < w->seen;
   w->seen = fmax(w->seen, re(s->t));
   w->least = r_where_part(again, w->least, fmin(w->least, energy));
