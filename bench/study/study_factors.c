@@ -6,8 +6,9 @@
      v* = P v - N phi_t                       dv* = (dQ2 Q2^T + Q2 dQ2^T) v + P dv - dN phi_t - N dphi_t
      a  = Q2 x - N gam,  Mr x = Q2^T u        da  = dQ2 x + Q2 dx - dN gam - N dgam
      u  = f + M N gam                         Mr dx = dQ2^T u + Q2^T du - (dQ2^T M Q2 + Q2^T M dQ2) x
-                                              du = df + M (dN gam + N dgam)
+                                              du = df - dM a + M (dN gam + N dgam)
 
+   dM: the inertia of modal bodies depends on their coordinates.
    Matrices are column-major. dB needs the second derivatives of all constraints, column by column. */
 #include "bench/study/study_internal.h"
 
@@ -148,6 +149,23 @@ static int parts(mbg_context *ctx, study *s, double *F, double *gam, double *phi
   for (int k = 0; k < s->n; k++) {
     mbg__system_mass_mul(sys, unit(s, k), s->full2);
     free_of(s, 1, s->full2, s->M + (size_t)k * (size_t)s->n);
+  }
+done:
+  return err;
+}
+
+/* df - dM a of every direction of the frames, for df */
+static int masses_by_frames(mbg_context *ctx, study *s) {
+  const mbg__qr_flow *f = s->w->flow;
+  mbg__system *sys = s->w->flow->sys;
+  const mbg__state state = {.t = f->t, .H = f->H, .v = f->v, .vd = f->a, .turns = f->turns};
+  int err = MBG_OK;
+  MBG_TRY(mbg__system_update(ctx, sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, sys));
+  for (int k = 0; k < s->n; k++) {
+    const mbg__direction d = {.w = unit(s, k)};
+    mbg__system_push(sys, &d, s->full2, NULL, NULL, NULL);
+    free_of(s, -1, s->full2, s->df + (size_t)k * (size_t)s->n);
   }
 done:
   return err;
@@ -311,6 +329,7 @@ int study_factors(mbg_context *ctx, study *s) {
   MBG_TRY(parts(ctx, s, F, gam, phi_t));
   MBG_TRY(factor(ctx, s));
   MBG_TRY(jacobian_by_frames(ctx, s));
+  MBG_TRY(s->w->m->nmodal > 0 ? masses_by_frames(ctx, s) : MBG_OK);
   free_of(s, 1, s->w->flow->v, v);
   free_of(s, 1, s->w->flow->a, a);
   /* u = f + M N gam, x = Mr^-1 Q2^T u, and M a - f */

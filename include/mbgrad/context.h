@@ -60,7 +60,8 @@ typedef struct mbg_context mbg_context;
 
 typedef enum { MBG_NOTE, MBG_WARNING, MBG_ERROR } mbg_severity;
 
-/* Memory functions of a context; every call passes `user` back. This structure will not grow. */
+/* Memory functions of a context; every call passes `user` back. With options that ask for threads, several threads call
+   them at the same time. This structure will not grow. */
 typedef struct {
   void *(*resize)(void *user, void *block, size_t size); /* block NULL: a new one; returns NULL when out of memory */
   void (*release)(void *user, void *block);              /* block may be NULL */

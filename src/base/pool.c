@@ -15,7 +15,8 @@ enum { THREADS_MAX = 256, LINE = 128 }; /* LINE: bytes that cores hand to each o
 /* What is known of a loop: seconds an item takes with the caller alone and with threads, smoothed; 0 when unknown. */
 typedef struct {
   double alone, shared;
-  int wait; /* loops until the other way is tried again */
+  int wait;   /* loops until the other way is tried again */
+  int untold; /* loops without a look at the clock */
 } statistic;
 
 /* The state of the pool in one word, which the caller alone writes: the number of the loop, and whether it takes
@@ -320,6 +321,13 @@ static int pause_after(const statistic *s) {
   return loops < PAUSE_MIN ? PAUSE_MIN : loops > limit ? limit : (int)loops;
 }
 
+/* What threads can save of a loop of so many seconds is less than what they cost: the caller works alone and looks at
+   the clock in few of them. */
+static const double SMALL = 2e-6;
+enum { UNTOLD = 64 };
+
+static bool is_small(const statistic *s, int n) { return s->alone > 0 && s->alone * n < SMALL; }
+
 /* The faster way as far as is known, the other one now and then; shared only while the time lost so is small. */
 static bool choose_shared(const mbg__pool *p, statistic *s) {
   bool shared = s->shared <= 0 || s->shared < s->alone;
@@ -354,11 +362,16 @@ void mbg__pool_for(mbg__pool *p, int loop, int n, int piece, mbg__pool_work *wor
   if (n <= 0) {
     return;
   }
-  if (!p || p->nhelper == 0 || n <= piece || atomic_load(&p->busy) || atomic_exchange(&p->busy, true)) {
+  if (!p || p->nhelper == 0 || n <= piece || atomic_load(&p->busy)) {
     work(user, 0, 0, n);
     return;
   }
   statistic *s = &p->loops[loop < MBG__POOL_LOOPS ? loop : MBG__POOL_LOOPS - 1];
+  if ((is_small(s, n) && ++s->untold < UNTOLD) || atomic_exchange(&p->busy, true)) {
+    work(user, 0, 0, n);
+    return;
+  }
+  s->untold = 0;
   double from = now();
   int first = 0;
   if (s->alone <= 0) {
@@ -368,7 +381,7 @@ void mbg__pool_for(mbg__pool *p, int loop, int n, int piece, mbg__pool_work *wor
     learn(p, s, first, false, now() - from);
     from = now();
   }
-  const bool shared = choose_shared(p, s);
+  const bool shared = !is_small(s, n) && choose_shared(p, s);
   if (shared) {
     run_shared(p, first, n, piece, work, user);
   } else {

@@ -97,7 +97,8 @@ int mbg__formulation_late(mbg_context *ctx, const mbg_model *m, const char *what
     const mbg__force *rate = &m->forces[m->states[i].force];
     if (rate->late) {
       return mbg__fail_at(ctx, MBG_ERROR_UNSUPPORTED, &rate->where, 0,
-                          "the rate uses accelerations, reactions, forces or energies, which %s does not take; use %s",
+                          "the rate uses accelerations, reactions, forces, energies or strains of beams, which %s does "
+                          "not take; use %s",
                           what, other);
     }
   }

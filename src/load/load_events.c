@@ -70,7 +70,7 @@ static const char *refused_level(const mbg__loader *L, int signal) {
   const mbg__signal *s = &L->signals.at[signal];
   return s->level == MBG__LEVEL_ACCELERATION ? "accelerations"
          : s->level == MBG__LEVEL_REACTION   ? "reactions"
-         : mbg__signal_of_loads(L, signal)   ? "forces or energies"
+         : mbg__signal_of_loads(L, signal)   ? "forces, energies or strains of beams"
                                              : NULL;
 }
 

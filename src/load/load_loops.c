@@ -34,7 +34,7 @@ int mbg__signal_curve_refused(mbg__item *item, const mbg__signal *signal, const 
 static const char *needs(const mbg__signal *signal) {
   return signal->level == MBG__LEVEL_ACCELERATION ? "accelerations"
          : signal->level == MBG__LEVEL_REACTION   ? "reactions"
-                                                  : "forces or energies";
+                                                  : "forces, energies or strains of beams";
 }
 
 static bool is_late(const mbg__loader *L, int signal) {

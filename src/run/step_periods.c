@@ -186,9 +186,22 @@ static int find_energy(motion *q, double sigma, mbg__start_motion *out) {
 
 /* ---------------------------------------------------------------------- the largest rate */
 
+static bool is_zero(const motion *q, const real *A) {
+  for (int e = 0; e < mbg__csc_count(mbg__system_pattern_K(q->sys)); e++) {
+    if (A[e] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* the largest eigenvalue of M^-1 A by the power method, from below */
 static double largest(motion *q, const real *A, int *body) {
   double value = 0;
+  *body = 0;
+  if (is_zero(q, A)) {
+    return 0;
+  }
   for (int j = 0; j < q->m->nv; j++) {
     q->y[j] = (1 + 0.37 * sin(1.7 * j)) / sqrt(q->W[j]);
   }

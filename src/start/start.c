@@ -340,6 +340,7 @@ done:
 
 int mbg__start_solve(mbg_context *ctx, mbg__start_work *w, bool fresh) {
   int err = MBG_OK, worst;
+  w->followed_known = false;
   take_guess(w);
   if (w->given) {
     return solve_given(ctx, w, fresh);

@@ -2,7 +2,8 @@
 
    Masses and stiffnesses move nothing. Where the guess is the solution (k = 0, d = 0) and moves along the rows,
    B wbar + phi_a da = 0, the derivatives are those of the guess: w0 = wbar, v0' = vbar'. Neither needs factors; the
-   other columns are right sides of the systems of start_derivative.c, a few at a time. */
+   other columns are right sides of the systems of start_derivative.c, a few at a time. Where no parameter needs them,
+   the transposed derivatives are those of the guess, too. */
 #include "start/start_internal.h"
 
 /* ---------------------------------------------------------------------- directions that move nothing */
@@ -97,14 +98,18 @@ typedef struct {
   const mbg__design_columns *columns;
   int np;
   real *da, *w0, *v0;
+  int *place;        /* of a column in w0 and v0, NULL: its number   (np) */
   column_kind *kind; /*                                 (np) */
   real *x;           /* right sides                     (PANEL x n) */
 } columns_job;
 
 enum { PANEL = 4 }; /* right sides that KLU takes at once */
 
-static real *frames_of(const columns_job *j, int p) { return j->w0 + (size_t)p * (size_t)j->w->m->nw; }
-static real *twists_of(const columns_job *j, int p) { return j->v0 + (size_t)p * (size_t)j->w->m->nw; }
+static size_t begin_of(const columns_job *j, int p) {
+  return (size_t)(j->place ? j->place[p] : p) * (size_t)j->w->m->nw;
+}
+static real *frames_of(const columns_job *j, int p) { return j->w0 + begin_of(j, p); }
+static real *twists_of(const columns_job *j, int p) { return j->v0 + begin_of(j, p); }
 
 /* the larger variation of two bodies' frames or twists */
 static double size_at(const mbg__start_work *w, const real *x, const mbg__pair *pair) {
@@ -155,7 +160,7 @@ static bool push_guess(columns_job *j, int p, bool rate) {
 
 /* can the columns of the guess be those of the start? */
 static bool may_follow(const mbg__start_work *w) {
-  return w->moves && w->position.due && w->rate.due && w->nvalue == 0 && w->nrate == 0 && w->m->nmodal == 0;
+  return w->moves && w->position.guess && w->rate.guess && w->nvalue == 0 && w->nrate == 0 && w->m->nmodal == 0;
 }
 
 /* which columns are 0 */
@@ -282,4 +287,76 @@ int mbg__start_push_all(mbg_context *ctx, mbg__start_work *w, const mbg__design_
 done:
   mbg__free(ctx, j.kind);
   return err;
+}
+
+/* ---------------------------------------------------------------------- transposed */
+
+enum { FOLLOWS_MOST = 32 }; /* columns of the guess that cost less than the factors of both systems */
+
+/* does every column stay, or follow the guess? */
+static int look_at_columns(mbg_context *ctx, columns_job *j, mbg__arena *arena, bool *yes) {
+  const size_t nw = (size_t)j->w->m->nw;
+  size_t moving = 0;
+  int err = MBG_OK;
+  find_still(j);
+  for (int p = 0; p < j->np; p++) {
+    j->place[p] = (int)moving;
+    moving += j->kind[p] != STILL;
+  }
+  *yes = !any_of(j, SOLVED) && moving <= FOLLOWS_MOST;
+  if (*yes) {
+    j->w0 = MBG_TAKE(arena, real, moving * nw);
+    j->v0 = MBG_TAKE(arena, real, moving * nw);
+    MBG_TRY(mbg__arena_check(ctx, arena));
+  }
+  for (int rate = 0; *yes && rate < 2; rate++) {
+    MBG_TRY(push_following(ctx, j, rate == 1));
+    *yes = !any_of(j, SOLVED);
+  }
+done:
+  return err;
+}
+
+static int find_followed(mbg_context *ctx, mbg__start_work *w, bool *yes) {
+  const mbg__design *design = w->sys->design;
+  const size_t np = (size_t)mbg__design_column_count(design);
+  mbg__arena arena;
+  mbg__design_columns columns;
+  int err = MBG_OK;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  columns_job j = {.w = w, .columns = &columns, .np = (int)np, .da = MBG_TAKE(&arena, real, w->m->na)};
+  j.place = MBG_TAKE(&arena, int, np);
+  j.kind = mbg__arena_take(&arena, np, sizeof(*j.kind));
+  MBG_TRY(mbg__design_columns_make(ctx, &arena, design, &columns)); /* checks the arena */
+  MBG_TRY(look_at_columns(ctx, &j, &arena, yes));
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}
+
+int mbg__start_follows_guess(mbg_context *ctx, mbg__start_work *w, bool *yes) {
+  *yes = false;
+  if (!w->sys->moved_only || w->keep_w || w->change_w || !may_follow(w)) {
+    return MBG_OK;
+  }
+  if (!w->followed_known) {
+    const int err = find_followed(ctx, w, &w->guess_followed);
+    if (err < 0) {
+      return err;
+    }
+    w->followed_known = true;
+  }
+  *yes = w->guess_followed;
+  return MBG_OK;
+}
+
+void mbg__start_pull_guess(const mbg__start_work *w, const real *gw, const real *gv, real *ga) {
+  for (int b = 0; b < w->m->nbody; b++) {
+    const int off = w->m->bodies[b].voff;
+    real g[6];
+    for (int k = 0; k < 6; k++) {
+      g[k] = w->m->dof[off + k] < 0 ? 0 : gv[off + k];
+    }
+    mbg__design_guess_pull(w->sys->design, b, gw + off, g, ga);
+  }
 }

@@ -268,22 +268,10 @@ static void pull_pins(mbg__start_work *w, const mbg__kkt *kkt, const mbg__equati
   }
 }
 
-int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga) {
+/* full = -z of the rates, full2 = gw with what they say about the frames, full3 into the rates of the guess */
+static int pull_rates(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga) {
   const mbg_model *m = w->m;
   int err = MBG_OK;
-  if (w->given) {
-    mbg__start_keep_cotangents(w, gw, gv, gv);
-    return w->follows ? mbg__start_follow_pull(ctx, w, gw, gv, ga) : MBG_OK;
-  }
-  const real *states = gv;
-  MBG_TRY(mbg__start_note_moving(ctx, w));
-  if (!w->keep_w && mbg__start_stays_for_all(w)) {
-    return MBG_OK;
-  }
-  MBG_TRY(mbg__start_factors(ctx, w));
-  MBG_TRY(mbg__steady_pull(ctx, w, &gw, &gv, ga));
-  mbg__start_keep_cotangents(w, gw, gv, states);
-  /* rates: full = -z, and what they say about the frames is added to gw */
   MBG_TRY(mbg__start_state(ctx, w, true));
   solve_T(w, &w->rate, gv);
   vn_copy(m->nw, w->full2, gw);
@@ -292,7 +280,14 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
   for (int i = 0; i < m->nw; i++) {
     w->full3[i] = -w->W[i] * w->full[i];
   }
+done:
+  return err;
+}
 
+/* the positions by full2, and the guesses */
+static int pull_positions(mbg_context *ctx, mbg__start_work *w, real *ga) {
+  const mbg_model *m = w->m;
+  int err = MBG_OK;
   MBG_TRY(mbg__start_state(ctx, w, false));
   real *given = is_equilibrium(w) ? mbg__steady_cotangent(w) : NULL;
   if (is_equilibrium(w)) {
@@ -321,6 +316,32 @@ int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const 
     masked_pull(w, b, w->full4 + off, g);
     mbg__design_guess_pull(w->sys->design, b, g, w->full3 + off, ga);
   }
+done:
+  return err;
+}
+
+int mbg__start_pull(mbg_context *ctx, mbg__start_work *w, const real *gw, const real *gv, real *ga) {
+  const real *states = gv;
+  bool follows;
+  int err = MBG_OK;
+  if (w->given) {
+    mbg__start_keep_cotangents(w, gw, gv, gv);
+    return w->follows ? mbg__start_follow_pull(ctx, w, gw, gv, ga) : MBG_OK;
+  }
+  MBG_TRY(mbg__start_note_moving(ctx, w));
+  if (!w->keep_w && mbg__start_stays_for_all(w)) {
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__start_follows_guess(ctx, w, &follows));
+  if (follows) {
+    mbg__start_pull_guess(w, gw, gv, ga);
+    return MBG_OK;
+  }
+  MBG_TRY(mbg__start_factors(ctx, w));
+  MBG_TRY(mbg__steady_pull(ctx, w, &gw, &gv, ga));
+  mbg__start_keep_cotangents(w, gw, gv, states);
+  MBG_TRY(pull_rates(ctx, w, gw, gv, ga));
+  MBG_TRY(pull_positions(ctx, w, ga));
 done:
   return err;
 }

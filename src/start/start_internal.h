@@ -29,7 +29,8 @@ typedef struct {
   mbg__saddle saddle;
   int n, npin;
   int *pair;      /* of the equations of pins                              (npin) */
-  bool due;       /* the solution was the guess: factors are made when derivatives ask for them */
+  bool guess;     /* the solution is the guess ... */
+  bool due;       /* ... and factors are made when derivatives ask for them */
   real *x;        /* right-hand side and solution                     (n) */
   real *diagonal; /* scratch                                          (nrow) */
   bool *keep;     /* scratch, NULL: the model has no rows on rates    (nrow) */
@@ -97,8 +98,9 @@ struct mbg__start_work {
   mbg__frame *feasible;               /* where stage 3 begins                        (nbody) */
   real *angles, *angles_before;       /* coordinates of the last state of the search (ncoord) */
   bool angles_known;
-  double *W;   /* metric of each component                  (nw) */
-  bool *moves; /* attributes that may move the start, NULL: all, or not known yet (na) */
+  double *W;                           /* metric of each component                  (nw) */
+  bool *moves;                         /* attributes that may move the start, NULL: all, or not known yet (na) */
+  bool followed_known, guess_followed; /* see mbg__start_follows_guess; of the present solution */
   mbg__steady steady;
   const real *change_w, *change_v; /* see mbg__start_change */
   real *keep_w, *keep_v;           /* see mbg__start_keep; their next row */
@@ -181,6 +183,10 @@ int mbg__start_note_moving(mbg_context *ctx, mbg__start_work *w);
 bool mbg__start_stays(const mbg__start_work *w, const real *da);
 /* ... does every attribute that pulls are asked for? */
 bool mbg__start_stays_for_all(const mbg__start_work *w);
+/* ... or do all parameters move it with the guess, so that derivatives by parameters (not those by single attributes)
+   are those of the guess? Then their transpose: ga (na) += (dwbar/da)^T gw + (dvbar/da)^T gv. */
+int mbg__start_follows_guess(mbg_context *ctx, mbg__start_work *w, bool *yes);
+void mbg__start_pull_guess(const mbg__start_work *w, const real *gw, const real *gv, real *ga);
 
 /* start_increments.c: column p of the changes of the start is added, those of the states or all others; the cotangents
    of a pull are kept, those of states apart. */

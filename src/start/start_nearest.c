@@ -182,8 +182,9 @@ int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w) {
   double length = INFINITY, last = INFINITY;
   vn_zero(w->m->nrow, w->k);
   vn_zero(w->m->npin, w->kp);
-  w->position.due = !MBG__TWIN && w->result.guess_phi <= (w->brief ? MBG__BRIEF_FITS : MBG__GUESS_FITS);
-  if (w->position.due) {
+  w->position.guess = !MBG__TWIN && w->result.guess_phi <= (w->brief ? MBG__BRIEF_FITS : MBG__GUESS_FITS);
+  w->position.due = w->position.guess;
+  if (w->position.guess) {
     return MBG_OK;
   }
   MBG_TRY(come_near(ctx, w));

@@ -115,8 +115,9 @@ int mbg__start_rates(mbg_context *ctx, mbg__start_work *w) {
   }
   vn_zero(w->m->nrow, w->kv);
   vn_zero(w->m->npin, w->kvp);
-  w->rate.due = !MBG__TWIN && w->result.guess_phid <= (w->brief ? MBG__BRIEF_FITS : MBG__GUESS_FITS) * scale_of(w);
-  if (!w->rate.due) {
+  w->rate.guess = !MBG__TWIN && w->result.guess_phid <= (w->brief ? MBG__BRIEF_FITS : MBG__GUESS_FITS) * scale_of(w);
+  w->rate.due = w->rate.guess;
+  if (!w->rate.guess) {
     MBG_TRY(solve(ctx, w));
   }
   w->result.phid = largest_residual(w, &worst);

@@ -152,6 +152,7 @@ typedef struct {
   mbg__part slow, fast;   /* least and largest kinetic energy */
   mbg__energy_kind kind;  /* of the model's energy; what follows is not filled when it is MBG__ENERGY_OPEN */
   mbg__part first, least; /* energy at the first node, the least */
+  mbg__part seen;         /* latest time so far */
   mbg__peak rise;         /* above the least energy before */
   mbg__peak change;       /* from the first energy, up or down */
 } mbg__watch;

@@ -148,9 +148,14 @@ static void watch_energy(mbg__system *s) {
   const mbg__part energy = kinetic + re(mbg__energy_potential_sum(s));
   if (first) {
     w->first = w->least = energy;
+    w->seen = re(s->t);
   }
-  w->least = fmin(w->least, energy);
-  lift(s, &w->rise, energy - w->least);
+  /* a piece of an integral that is divided is passed once more: the least energy may lie after its nodes then, the
+     first one does not */
+  const mbg__answers again = re(s->t) < w->seen;
+  w->seen = fmax(w->seen, re(s->t));
+  w->least = r_where_part(again, w->least, fmin(w->least, energy));
+  lift(s, &w->rise, energy - r_where_part(again, w->first, w->least));
   lift(s, &w->change, fabs(energy - w->first));
 }
 

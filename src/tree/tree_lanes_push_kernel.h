@@ -76,19 +76,21 @@ static void turned(lane out[6], const lane g[6], const real s[6]) {
   l6_subtract(out, c); /* ad(g) s = -ad(s) g */
 }
 
-static void link_push(mbg__tree_lanes *x, int k, const mbg__tree_direction *d) {
+/* theta, g, eta and nu of a link, and the change y of its rate without that of the parent's; w, a: changes of joint
+   rates and accelerations, NULL: 0. false: g is 0 */
+static bool change_push(mbg__tree_lanes *x, int k, const lane *w, const lane *a, lane y[6]) {
   const mbg__tree *t = x->t;
   const int off = link_off(t, k);
   const bool moved = geometry_push(x, k);
   const lane *theta = x->ct + off, *g = x->cg + off;
-  lane ds[6], y[6];
+  lane ds[6];
   carry_add_lanes(t, k, x->eta, theta, x->eta + off);
   l6_zero(ds);
   if (moved) {
     turned(ds, g, t->s + off);
   }
-  if (d->dw) {
-    joint_sum(t, k, x->w, ds);
+  if (w) {
+    joint_sum(t, k, w, ds);
   }
   l6_copy(y, ds);
   lad_add(y, t->Xv + off, theta);
@@ -97,11 +99,20 @@ static void link_push(mbg__tree_lanes *x, int k, const mbg__tree_direction *d) {
   if (moved) {
     turned(y, g, t->sa + off);
   }
-  if (d->da) {
-    joint_sum(t, k, x->a, y);
+  if (a) {
+    joint_sum(t, k, a, y);
   }
   lad_sub(y, t->s + off, x->nu + off);
   lad_add(y, t->v + off, ds);
+  return moved;
+}
+
+static void link_push(mbg__tree_lanes *x, int k, const mbg__tree_direction *d) {
+  const mbg__tree *t = x->t;
+  const int off = link_off(t, k);
+  const lane *theta = x->ct + off, *g = x->cg + off;
+  lane y[6];
+  const bool moved = change_push(x, k, d->dw ? x->w : NULL, d->da ? x->a : NULL, y);
   carry_add_lanes(t, k, x->al, y, x->al + off);
   if (t->only_q) {
     lad_mul(y, t->Xq + off, theta);
@@ -156,36 +167,11 @@ static void wrench_push(mbg__tree_lanes *x, int k) {
   }
 }
 
-/* eta, nu and k (in al) of tree_local.h */
-static void local_link_push(mbg__tree_lanes *x, int k) {
-  const mbg__tree *t = x->t;
-  const int off = link_off(t, k);
-  const bool moved = geometry_push(x, k);
-  const lane *theta = x->ct + off, *g = x->cg + off;
-  lane ds[6], y[6];
-  carry_add_lanes(t, k, x->eta, theta, x->eta + off);
-  l6_zero(ds);
-  if (moved) {
-    turned(ds, g, t->s + off);
-  }
-  joint_sum(t, k, x->w, ds);
-  l6_copy(y, ds);
-  lad_add(y, t->Xv + off, theta);
-  carry_add_lanes(t, k, x->nu, y, x->nu + off);
-  lad_mul(y, t->Xvd + off, theta);
-  if (moved) {
-    turned(y, g, t->sa + off);
-  }
-  lad_sub(y, t->s + off, x->nu + off);
-  lad_add(y, t->v + off, ds);
-  l6_copy(x->al + off, y);
-}
-
 void LANES(mbg__tree_local_push_columns)(mbg__tree_lanes *x) {
   const mbg__tree *t = x->t;
   const mbg__lanes_direction bodies = {.w = x->eta, .dv = x->nu, .da = x->da, .varied = x->varied};
   for (int k = 0; k < t->m->nbody; k++) {
-    local_link_push(x, k);
+    (void)change_push(x, k, x->w, NULL, x->al + link_off(t, k)); /* k of tree_local.h */
   }
   LANES(mbg__system_push_lanes)(t->sys, x->system, &bodies, x->dr, NULL, NULL, NULL);
 }

@@ -108,15 +108,49 @@ static void every_allocation_fails_once(void **state) {
   }
 }
 
+/* a chain whose pieces go side by side, by eight parameters: threads make the memory of their columns */
+static char *chain_text(int bodies) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  assert_non_null(f);
+  fprintf(f, "{\"mbgrad\": 1, \"parameters\": {\"m\": {\"value\": 1, \"count\": 8}}, \"gravity\": [0, 0, -9.81],"
+             " \"bodies\": {");
+  for (int i = 0; i < bodies; i++) {
+    fprintf(f,
+            "%s\"b%d\": {\"mass\": \"m[%d]\", \"position\": [%d, 0, 0], \"com\": [0.5, 0, 0],"
+            " \"inertia\": [0.01, 0.1, 0.1]}",
+            i ? ", " : "", i, i % 8, i);
+  }
+  fprintf(f, "}, \"joints\": {");
+  for (int i = 0; i < bodies; i++) {
+    fprintf(f, "%s\"j%d\": {\"type\": \"revolute\", \"at\": [%d, 0, 0], \"axis\": [0, 1, 0], ", i ? ", " : "", i, i);
+    fprintf(f, i ? "\"between\": [\"b%d\", \"b%d\"]}" : "\"between\": [\"ground\", \"b0\"]}", i - 1, i);
+  }
+  fprintf(f, "}, \"signals\": {\"z\": {\"type\": \"position\", \"of\": \"b4\", \"component\": \"z\"}},"
+             " \"criteria\": {\"end\": {\"terminal\": \"z\"}, \"sum\": {\"integral\": \"z^2\"}},"
+             " \"run\": {\"formulation\": \"dca\", \"end\": 0.1, \"step\": 0.01}}");
+  fclose(f);
+  return text;
+}
+
+static void write_model(char *text) {
+  assert_non_null(text);
+  support_write_file("tree.json", text, strlen(text));
+  free(text);
+}
+
 /* trees that are eliminated from tip to root, and cut into pieces that threads share */
 static void large_trees(void **state) {
   (void)state;
-  for (int large = 0; large < 2; large++) {
-    char *text = tree_text(large ? 520 : 60, large, false);
-    support_write_file("tree.json", text, strlen(text));
-    free(text);
-    check_failures("tree.json", large ? "dca" : "ali3p", 0.002, large ? 3 : 1, large ? 23 : 3);
-  }
+  write_model(tree_text(60, false, false));
+  check_failures("tree.json", "ali3p", 0.002, 1, 3);
+  write_model(tree_text(520, true, false));
+  check_failures("tree.json", "dca", 0.002, 3, 23);
+  write_model(chain_text(64));
+  check_failures("tree.json", "dca", 0.002, 3, 1);
+  write_model(chain_text(520));
+  check_failures("tree.json", "dca", 0.002, 3, 23);
 }
 
 /* counts requests at the end of each step */
@@ -135,7 +169,7 @@ static void on_step(void *user, double t) {
   w->last = w->memory->requests;
 }
 
-static void check_steps(const char *formulation) {
+static void check_steps(const char *path, const char *formulation, int steps) {
   support_memory memory = {0};
   const mbg_allocator allocator = support_allocator(&memory);
   watch w = {.memory = &memory};
@@ -148,10 +182,10 @@ static void check_steps(const char *formulation) {
   options.progress = on_step;
   options.user = &w;
   assert_int_equal(mbg_context_create(&allocator, &ctx), MBG_OK);
-  assert_int_equal(mbg_model_load(ctx, MBG_GALLERY_DIR "/quarter-car", &model), MBG_OK);
+  assert_int_equal(mbg_model_load(ctx, path, &model), MBG_OK);
   assert_int_equal(mbg_run_create(ctx, model, &options, &run), MBG_OK);
   assert_int_equal(mbg_run_simulate(ctx, run), MBG_OK);
-  assert_int_equal(w.steps, 200);
+  assert_int_equal(w.steps, steps);
   assert_int_equal(w.first, w.last);
   mbg_run_destroy(run);
   mbg_model_destroy(model);
@@ -161,8 +195,10 @@ static void check_steps(const char *formulation) {
 
 static void no_step_allocates(void **state) {
   (void)state;
-  check_steps("lie");
-  check_steps("ali3p");
+  check_steps(MBG_GALLERY_DIR "/quarter-car", "lie", 200);
+  check_steps(MBG_GALLERY_DIR "/quarter-car", "ali3p", 200);
+  write_model(chain_text(520));
+  check_steps("tree.json", "dca", 10);
 }
 
 int main(void) {

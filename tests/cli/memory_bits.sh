@@ -33,3 +33,9 @@ END
 for formulation in ali3p dca qr; do
   same all.json --end 0.3 --step 0.002 --method adjoint --formulation $formulation
 done
+
+# steps from body to body whose adjoints go by pieces; steps by pieces, too
+for bodies in 64 520; do
+  "$MBGRAD" new chain --bodies $bodies "chain$bodies" >new.txt
+  same "chain$bodies" --end 0.01 --step 0.001 --method adjoint --formulation dca
+done

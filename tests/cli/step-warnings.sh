@@ -87,6 +87,11 @@ run simulate kept.json --step 0.002
 run simulate kept.json --step 0.03
 run simulate kept.json --formulation qr --tolerance 1e-1 --end 20
 run simulate spring.json --formulation dca --step 0.13
+echo "pieces of an integral that are divided are passed twice: the energy falls all the same"
+sed 's/{ "terminal": "x" }/{ "integral": "x^2*exp(-((t - 0.5)\/0.02)^2)" }/' spring.json >window.json
+for formulation in qr dca; do
+  run simulate window.json --formulation $formulation --tolerance 1e-8 --set c=8
+done
 
 echo "--- contacts"
 cat >stop.json <<'JSON'

@@ -4,7 +4,7 @@
 
    Tolerance 1e-9 of the larger of the derivative and 1: the assembler stops at steps of 1e-13 of the model's size, and
    its system is solved with condition numbers up to 1e4. The transpose is compared to 1e-11: only rounding is left. */
-#include "start/start.h"
+#include "start/start_internal.h"
 #include "support/model_case.h"
 #include "support/random_model.h"
 
@@ -129,14 +129,17 @@ static bool check_direction(fixture *f, const char *direction, bool vary) {
   return true;
 }
 
-/* gw.w + gv.v = ga.da; frames may vary outside the motions of their bodies, twists do not */
-static void check_transpose(fixture *f) {
+/* gw.w + gv.v = ga.da; frames may vary outside the motions of their bodies, twists do not. all: da is any direction,
+   not that of a parameter. */
+static void check_transpose(fixture *f, bool all) {
   const mbg_model *m = f->c.m;
   double forward = 0, backward = 0, scale = 1;
+  mbg__system_want(f->c.sys, all);
   support_normals(&f->rng, f->gw, m->nw);
   model_case_random_velocity(&f->c, &f->rng, f->gv);
   memset(f->ga, 0, (size_t)m->na * sizeof(double));
   assert_int_equal(mbg__start_pull(f->c.ctx, f->start, f->gw, f->gv, f->ga), MBG_OK);
+  mbg__system_want(f->c.sys, true);
   for (int i = 0; i < m->nw; i++) {
     forward += f->gw[i] * f->w[i] + f->gv[i] * f->v[i];
     scale += fabs(f->gw[i] * f->w[i]) + fabs(f->gv[i] * f->v[i]);
@@ -168,13 +171,13 @@ static int check_derivatives(fixture *f, int most) {
     const bool smooth = check_direction(f, name, false);
     broken += !smooth;
     if (smooth) {
-      check_transpose(f);
+      check_transpose(f, false);
     }
   }
   if (broken == 0 && mbg__start_result_of(f->start)->rank->ndropped == 0) {
     support_normals(&f->rng, f->da, m->na);
     check_direction(f, "all attributes", true);
-    check_transpose(f);
+    check_transpose(f, true);
   }
   return broken;
 }
@@ -246,6 +249,9 @@ static void test_parts(void **state) {
 
 /* ---------------------------------------------------------------------- written by hand */
 
+/* where all parameters move the start as they move the guess */
+static const char follower[] = "rods, the guess follows";
+
 /* text with ' for "; redundant rows and directions that break the assembly are known */
 typedef struct {
   const char *name;
@@ -273,6 +279,18 @@ typedef struct {
   "    'axes': [[0, 0, 1], [0, 0, 1]]}}"
 
 #define FOUR_BAR_PARAMETERS "'L1': 0.3, 'L2': 0.8, 'L3': 0.6, 'base': 0.9, 'tilt': 0.05"
+
+/* rods whose guesses follow all parameters, if the pin of the second one is at the end of the first */
+#define RODS(end)                                                                                                      \
+  "'bodies': {'one': {'motion': 'planar', 'mass': 'm', 'inertia': 0.2, 'rotate': [['z', 'q']],"                        \
+  "    'angular_velocity': [0, 0, 'om']},"                                                                             \
+  "  'two': {'motion': 'planar', 'mass': 2, 'inertia': 0.1, 'position': ['a*cos(q)', 'a*sin(q)', 0],"                  \
+  "    'rotate': [['z', 'b']], 'velocity': ['-a*om*sin(q)', 'a*om*cos(q)', 0]}},"                                      \
+  "'joints': {"                                                                                                        \
+  "  'A': {'type': 'revolute', 'between': ['ground', 'one'], 'points': [[0, 0, 0], [0, 0, 0]]},"                       \
+  "  'B': {'type': 'revolute', 'between': ['one', 'two'], 'points': [[" end ", 0, 0], [0, 0, 0]]}}"
+
+#define ROD_PARAMETERS "'a': 0.7, 'b': 0.3, 'q': 0, 'om': 2, 'm': 1.5"
 
 static const hand cases[] = {
     {"four-bar of spatial bodies, nothing pinned", 3, 0,
@@ -368,6 +386,9 @@ static const hand cases[] = {
      "  'b': {'type': 'bushing', 'between': ['ground', 'crank'], 'stiffness': ['k', 'k', 'k', 1, 2, '0.1*k'],"
      "    'preload_torque': [0, 0, 'L1']}},"
      "'initial': {'start': 'equilibrium'}}"},
+    {follower, 0, 0, "{'mbgrad': 1, 'parameters': {" ROD_PARAMETERS "}, " RODS("'a'") "}"},
+    {"rods, the pin leaves the guess", 0, 0,
+     "{'mbgrad': 1, 'parameters': {" ROD_PARAMETERS ", 'off': 0}, " RODS("'a + off'") "}"},
 };
 
 static char *with_quotes(const char *text) {
@@ -378,6 +399,14 @@ static char *with_quotes(const char *text) {
     *c = *c == '\'' ? '"' : *c;
   }
   return copy;
+}
+
+static bool follows(fixture *f) {
+  bool yes;
+  mbg__system_want(f->c.sys, false);
+  assert_int_equal(mbg__start_follows_guess(f->c.ctx, f->start, &yes), MBG_OK);
+  mbg__system_want(f->c.sys, true);
+  return yes;
 }
 
 static void test_by_hand(void **state) {
@@ -392,6 +421,7 @@ static void test_by_hand(void **state) {
     }
     assert_int_equal(mbg__start_result_of(f.start)->rank->ndropped, cases[i].redundant);
     assert_int_equal(check_derivatives(&f, 1000), cases[i].broken);
+    assert_int_equal(follows(&f), cases[i].name == follower);
     close_case(&f);
     free(text);
   }

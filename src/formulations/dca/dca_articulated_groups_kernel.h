@@ -136,7 +136,6 @@ static void link_up(const mbg__lane_link *l, mbg__lane_freedom *f, lane *p, lane
 
 /* art_down: v = X vp + c, then the joint, with its accelerations if wanted */
 static void link_down(const mbg__lane_link *l, const mbg__lane_freedom *f, const lane *vp, lane v[6], lane *a) {
-  lane y;
   if (vp) {
     lane x[6];
     carry_down(x, &l->Rel, vp);
@@ -144,14 +143,7 @@ static void link_down(const mbg__lane_link *l, const mbg__lane_freedom *f, const
   } else {
     l6_copy(v, l->c);
   }
-  for (int j = l->nz - 1; j >= 0; j--) {
-    dot(&y, f[j].U, v);
-    y = f[j].inverse * (f[j].u - y);
-    v[l->comp[j]] += y;
-    if (a) {
-      a[j] = y;
-    }
-  }
+  free_motions(l, f, v, a);
 }
 
 /* P (columns of K^T) from the exit to the base, and the upper half of Phi */
@@ -212,23 +204,12 @@ static void give_piece(const mbg__art_dynamics *d, const mbg__art_group *g, int 
   }
 }
 
-/* twists of the bases: 0 on the ground */
-static void base_vectors(const mbg__art_dynamics *d, const mbg__art_group *g, bool rate, lane out[6]) {
-  static const vec6 none = {0};
-  const mbg__art_pieces *s = d->k->pieces;
-  const real *from[MBG__LANES];
-  for (int q = 0; q < MBG__LANES; q++) {
-    const int base = s->pieces[g->piece[q]].base;
-    from[q] = rate ? (base >= 0 ? s->sides[base].vd : d->base) : base >= 0 ? s->pieces[base].v : none;
-  }
-  collect_all(6, out, from);
-}
-
 void LANES(mbg__group_factor)(const mbg__art_dynamics *d, mbg__art_group *g) {
+  static const vec6 none = {0};
   mbg__lane_inertia I;
   lane6 P[6], p, b;
   lane vb[6], Phi[36];
-  base_vectors(d, g, false, vb);
+  base_vectors(d->k, g, false, none, vb);
   for (int i = 0; i < g->count; i++) {
     mbg__lane_link *l = &g->links[i];
     link_place(d, l, l->parent >= 0 ? g->links[l->parent].v : vb);
@@ -259,33 +240,10 @@ void LANES(mbg__group_factor)(const mbg__art_dynamics *d, mbg__art_group *g) {
 
 /* ---------------------------------------------------------------------- accelerations */
 
-/* the wrenches q of the exits, carried through the pieces: they change u and p of the way */
-static void add_exits(const mbg__art_dynamics *d, mbg__art_group *g) {
-  const real *from[MBG__LANES];
-  lane x[6], z[6], s;
-  for (int q = 0; q < MBG__LANES; q++) {
-    from[q] = d->k->pieces->sides[g->piece[q]].q;
-  }
-  collect_all(6, x, from);
-  for (int q = g->npath - 1; q >= 0; q--) {
-    mbg__lane_link *l = &g->links[g->path[q]];
-    for (int j = 0; j < l->nz; j++) {
-      mbg__lane_freedom *f = &g->free_[l->first + j];
-      s = -x[l->comp[j]];
-      f->u += s;
-      s *= f->inverse;
-      axpy(x, &s, f->U);
-    }
-    l6_accumulate(l->p, x);
-    carry_up(z, &l->Rel, x);
-    l6_copy(x, z);
-  }
-}
-
 void LANES(mbg__group_accelerate)(const mbg__art_dynamics *d, mbg__art_group *g) {
   lane vb[6], a[6];
-  base_vectors(d, g, true, vb);
-  add_exits(d, g);
+  base_vectors(d->k, g, true, d->base, vb);
+  add_exits(d->k, g, false);
   for (int i = 0; i < g->count; i++) {
     mbg__lane_link *l = &g->links[i];
     link_down(l, g->free_ + l->first, l->parent >= 0 ? g->links[l->parent].vd : vb, l->vd, a);

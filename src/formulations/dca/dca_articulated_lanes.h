@@ -226,4 +226,55 @@ static inline void body_momentum(const mbg__lane_link *l, const lane v[6], lane 
   }
 }
 
+/* ---------------------------------------------------------------------- ways through the pieces */
+
+/* twists v, or accelerations, of the bases; ground: of those on the ground */
+static inline void base_vectors(const mbg__dca_articulated *k, const mbg__art_group *g, bool accelerations,
+                                const real ground[6], lane out[6]) {
+  const mbg__art_pieces *s = k->pieces;
+  const real *from[MBG__LANES];
+  for (int q = 0; q < MBG__LANES; q++) {
+    const int base = s->pieces[g->piece[q]].base;
+    from[q] = base < 0 ? ground : accelerations ? s->sides[base].vd : s->pieces[base].v;
+  }
+  collect_all(6, out, from);
+}
+
+/* The wrenches q of the exits, carried through the pieces: they change u and p of the way, those of dynamics or of a
+   pull. */
+static inline void add_exits(const mbg__dca_articulated *k, const mbg__art_group *g, bool pull) {
+  const real *from[MBG__LANES];
+  lane x[6], z[6], s;
+  for (int q = 0; q < MBG__LANES; q++) {
+    from[q] = k->pieces->sides[g->piece[q]].q;
+  }
+  collect_all(6, x, from);
+  for (int q = g->npath - 1; q >= 0; q--) {
+    mbg__lane_link *l = &g->links[g->path[q]];
+    for (int j = 0; j < l->nz; j++) {
+      mbg__lane_freedom *f = &g->free_[l->first + j];
+      s = -x[l->comp[j]];
+      f->u += s;
+      s *= f->inverse;
+      axpy(x, &s, f->U);
+    }
+    l6_accumulate(pull ? g->pulls[g->path[q]].p : l->p, x);
+    carry_up(z, &l->Rel, x);
+    l6_copy(x, z);
+  }
+}
+
+/* v without the motions of the joint gets them; their numbers a if wanted */
+static inline void free_motions(const mbg__lane_link *l, const mbg__lane_freedom *f, lane v[6], lane *a) {
+  lane y;
+  for (int j = l->nz - 1; j >= 0; j--) {
+    dot(&y, f[j].U, v);
+    y = f[j].inverse * (f[j].u - y);
+    v[l->comp[j]] += y;
+    if (a) {
+      a[j] = y;
+    }
+  }
+}
+
 #endif

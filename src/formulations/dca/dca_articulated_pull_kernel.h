@@ -43,14 +43,6 @@ static inline void joint_vector(const mbg__lane_link *l, const lane x[6], lane o
   }
 }
 
-static inline void take_sides(const mbg__art_pull *d, const mbg__art_group *g, size_t member, lane out[6]) {
-  const real *from[MBG__LANES];
-  for (int q = 0; q < MBG__LANES; q++) {
-    from[q] = (const real *)(const void *)((const char *)&d->k->pieces->sides[g->piece[q]] + member);
-  }
-  collect_all(6, out, from);
-}
-
 /* ---------------------------------------------------------------------- right side: from the tips to the base */
 
 /* z of the exit with the base at rest */
@@ -58,16 +50,12 @@ static void exit_solution(const mbg__art_group *g, lane b[6]) {
   l6_zero(b);
   for (int q = 0; q < g->npath; q++) {
     const mbg__lane_link *l = &g->links[g->path[q]];
-    const mbg__lane_freedom *f = g->free_ + l->first;
-    lane z[6], y;
+    lane z[6];
     l6_copy(z, b);
     if (q > 0) {
       carry_down(b, &l->Rel, z);
     }
-    for (int j = l->nz - 1; j >= 0; j--) {
-      dot(&y, f[j].U, b);
-      b[l->comp[j]] += f[j].inverse * (f[j].u - y);
-    }
+    free_motions(l, g->free_ + l->first, b, NULL);
   }
 }
 
@@ -101,34 +89,11 @@ void LANES(mbg__group_pull_up)(const mbg__art_pull *d, int at) {
 
 /* ---------------------------------------------------------------------- solution: from the base to the tips */
 
-/* the wrenches q of the exits, carried through the pieces */
-static void pull_exits(const mbg__art_pull *d, const mbg__art_group *g) {
-  lane x[6], z[6], s;
-  take_sides(d, g, offsetof(mbg__art_side, q), x);
-  for (int q = g->npath - 1; q >= 0; q--) {
-    const mbg__lane_link *l = &g->links[g->path[q]];
-    for (int j = 0; j < l->nz; j++) {
-      mbg__lane_freedom *f = &g->free_[l->first + j];
-      s = -x[l->comp[j]];
-      f->u += s;
-      s *= f->inverse;
-      axpy(x, &s, f->U);
-    }
-    l6_accumulate(g->pulls[g->path[q]].p, x);
-    carry_up(z, &l->Rel, x);
-    l6_copy(x, z);
-  }
-}
-
 /* z = X z_p + S y, and the part X z_p */
 static void solution(const mbg__lane_link *l, const mbg__lane_freedom *f, const lane zp[6], lane Xz[6], lane z[6]) {
-  lane y;
   carry_down(Xz, &l->Rel, zp);
   l6_copy(z, Xz);
-  for (int j = l->nz - 1; j >= 0; j--) {
-    dot(&y, f[j].U, z);
-    z[l->comp[j]] += f[j].inverse * (f[j].u - y);
-  }
+  free_motions(l, f, z, NULL);
 }
 
 /* I v + p */
@@ -220,16 +185,10 @@ static void twists_up(const mbg__art_group *g, lane up[6]) {
 
 void LANES(mbg__group_pull_down)(const mbg__art_pull *d, int at) {
   static const vec6 none = {0};
-  const mbg__art_pieces *s = d->k->pieces;
-  const mbg__art_group *g = &s->groups->groups[at];
-  const real *from[MBG__LANES];
+  const mbg__art_group *g = &d->k->pieces->groups->groups[at];
   lane base[6], up[6];
-  for (int q = 0; q < MBG__LANES; q++) {
-    const int b = s->pieces[g->piece[q]].base;
-    from[q] = b >= 0 ? s->sides[b].vd : none;
-  }
-  collect_all(6, base, from);
-  pull_exits(d, g);
+  base_vectors(d->k, g, true, none, base);
+  add_exits(d->k, g, true);
   for (int i = 0; i < g->count; i++) {
     link_pull(d, g, i, base, &d->sums->links[at][i], d->sums->ground[at]);
   }
