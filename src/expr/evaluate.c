@@ -52,6 +52,46 @@ static void choose(const mbg__line *line, mbg__depth depth, bool first, const sw
   }
 }
 
+/* The plain operations of values, at order 0; false: another one, or no finite value, for which mbg__line_apply has the
+   words. A square: its exponent is a constant. */
+static bool plain(const mbg__expr *e, const mbg__line *line, bool partials, real a, real b, real *v, real *pa,
+                  real *pb) {
+  real value, by_a = 1, by_b = 1;
+  switch (line->op) {
+  case OP_add:
+    value = a + b;
+    break;
+  case OP_subtract:
+    value = a - b;
+    by_b = -1;
+    break;
+  case OP_multiply:
+    value = a * b;
+    by_a = b;
+    by_b = a;
+    break;
+  case OP_power:
+    if (e->code[line->b].op != OP_constant || e->code[line->b].value != 2) {
+      return false;
+    }
+    value = a * a;
+    by_a = 2 * a;
+    by_b = 0;
+    break;
+  default:
+    return false;
+  }
+  if (!isfinite(re(value))) {
+    return false;
+  }
+  *v = value;
+  if (partials) {
+    *pa = by_a;
+    *pb = by_b;
+  }
+  return true;
+}
+
 static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const real *x, const sweep *s) {
   const size_t width = (size_t)depth.order + 1;
   for (int i = 0; i < e->n;) {
@@ -70,7 +110,7 @@ static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const
       }
     } else if (kind == KIND_choice) {
       choose(line, depth, re(s->v[width * (size_t)line->c]) != 0, s, at);
-    } else {
+    } else if (depth.order > 0 || !plain(e, line, depth.partials, a[0], b[0], s->v + at, s->pa + at, s->pb + at)) {
       const char *complaint =
           mbg__line_apply(line, depth, e->code[line->b].active, a, b, s->v + at, s->pa + at, s->pb + at);
       if (complaint) {

@@ -59,7 +59,7 @@ int mbg__rk_create(mbg_context *ctx, int n, const mbg__rk_method *method, const 
   rk->ncontrol = opt->ncontrol > 0 ? opt->ncontrol : n;
   rk->y = MBG_TAKE_RAW(&rk->arena, real, n);
   rk->y1 = MBG_TAKE_RAW(&rk->arena, real, n);
-  rk->Y = MBG_TAKE_RAW(&rk->arena, real, n);
+  rk->Y = MBG_TAKE_RAW(&rk->arena, real, (size_t)n * (opt->late ? (size_t)method->nstage : 1));
   rk->k = MBG_TAKE_RAW(&rk->arena, real, (size_t)n * (size_t)method->nextended);
   rk->r = MBG_TAKE_RAW(&rk->arena, real, (size_t)n * (size_t)method->ndense);
   if (!rk->y || !rk->y1 || !rk->Y || !rk->k || !rk->r) {
@@ -200,6 +200,10 @@ real mbg__rk_argument(const mbg__rk_method *method, int n, int i, real t0, real 
 
 real mbg__rk_stage(const mbg__rk *rk, int i, real *Y) {
   const mbg__rk_record *last = &rk->last;
+  if (rk->opt.late && i > 0 && i < rk->method->nstage) {
+    vn_copy(rk->n, Y, rk->Y + (size_t)i * (size_t)rk->n);
+    return mbg__rk_stage_time(rk->method, i, last->t0, last->t1);
+  }
   return mbg__rk_argument(rk->method, rk->n, i, last->t0, last->t1, last->y0, last->k, Y);
 }
 
@@ -213,7 +217,8 @@ static int stage(mbg__rk *rk, int i, real t1, real *Y) {
 /* Stages from ... to-1; the argument of stage s is y1. 0, or why not. */
 static int stages(mbg__rk *rk, int from, int to, real t1) {
   for (int i = from; i < to; i++) {
-    const int status = stage(rk, i, t1, i == rk->method->nstage ? rk->y1 : rk->Y);
+    real *const Y = rk->opt.late ? rk->Y + (size_t)i * (size_t)rk->n : rk->Y;
+    const int status = stage(rk, i, t1, i == rk->method->nstage ? rk->y1 : Y);
     if (status != 0) {
       return status;
     }

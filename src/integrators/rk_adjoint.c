@@ -144,11 +144,11 @@ static void stage_weight(void *user, int thread, int first, int end) {
   real *b = a->b + first;
   (void)thread;
   vn_scale(n, b, i < m->nstage ? w->h * m->A[m->nstage][i] : 0, w->lambda + first);
+  double c[MBG__RK_STAGES];
   for (int j = i + 1; j < p->nstage; j++) {
-    if (m->A[j][i] != 0) {
-      vn_axpy(n, b, w->h * m->A[j][i], a->g + (size_t)j * size + first);
-    }
+    c[j] = w->h * m->A[j][i];
   }
+  mbg__rk_add(n, b, p->nstage - i - 1, c + i + 1, a->g + (size_t)(i + 1) * size + first, size);
   if (p->n > 0) {
     add_points(w, first, n, b);
   }

@@ -35,7 +35,7 @@ struct mbg__rk {
   real *y, *y1; /* at t; at the end of the attempt              (n) */
   real *k;      /* stages; the first is f(t, y)                 (nextended x n) */
   bool ahead;   /* after a step f(t, y) is still stage s of it */
-  real *Y;      /* argument of a stage                          (n) */
+  real *Y;      /* argument of a stage; late: of each, of stage 0 room for any   (n; nstage x n) */
   real *r;      /* dense output                                 (ndense x n) */
 
   mbg__rk_record last;
@@ -45,6 +45,10 @@ struct mbg__rk {
 
 /* rk_vectors.c: out = y + h sum_j<s w_j k_j; k: s x n. out is not y. The pool may be NULL in all of them. */
 void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, real h, int s, const double *w, const real *k);
+/* out += sum_j<s w_j k_j, the k_j N apart (n each). */
+void mbg__rk_add(int n, real *out, int s, const double *w, const real *k, size_t N);
+typedef void mbg__rk_terms(int n, real *out, int s, const double *w, const real *k, size_t N);
+mbg__rk_terms mbg__rk_add_terms, mbg__rk_add_terms_avx2;
 /* Numbers of n that a thread takes at once: a piece of all stages fits into its cache. */
 static inline int mbg__rk_piece(const mbg__pool *pool, int n) {
   enum { LEAST = 512, MOST = 4096 };

@@ -1,7 +1,11 @@
 /* Vectors of stages in threads: long ones are cut into pieces, each of which goes through all terms. Entries do not
    depend on each other, so that the pieces do not change a bit. */
 #include "integrators/rk_internal.h"
+#include "math/avx2.h"
 #include "math/vec.h"
+
+#define LANES(name) name
+#include "integrators/rk_vectors_kernel.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -18,26 +22,14 @@ typedef struct {
   atomic_int bad;
 } vectors;
 
-/* out += sum_j w_j k_j, the k_j N apart: terms one after the other, four in one pass */
-static void add_terms(int n, real *restrict out, int s, const double *w, const real *restrict k, size_t N) {
-  const real *of[4];
-  double a[4];
-  int m = 0;
-  for (int j = 0; j < s; j++) {
-    if (w[j] != 0) {
-      of[m] = k + (size_t)j * N;
-      a[m++] = w[j];
-    }
-    if (m == 4) {
-      for (int i = 0; i < n; i++) {
-        out[i] = out[i] + a[0] * of[0][i] + a[1] * of[1][i] + a[2] * of[2][i] + a[3] * of[3][i];
-      }
-      m = 0;
-    }
+void mbg__rk_add(int n, real *out, int s, const double *w, const real *k, size_t N) {
+#ifdef MBG__AVX2_BEGIN
+  if (mbg__lanes_wide()) {
+    mbg__rk_add_terms_avx2(n, out, s, w, k, N);
+    return;
   }
-  for (int j = 0; j < m; j++) {
-    vn_axpy(n, out, a[j], of[j]);
-  }
+#endif
+  mbg__rk_add_terms(n, out, s, w, k, N);
 }
 
 static void combine(void *user, int thread, int first, int end) {
@@ -46,7 +38,7 @@ static void combine(void *user, int thread, int first, int end) {
   real *out = v->out + first;
   (void)thread;
   vn_zero(n, out);
-  add_terms(n, out, v->s, v->w, v->k + first, (size_t)v->n);
+  mbg__rk_add(n, out, v->s, v->w, v->k + first, (size_t)v->n);
   for (int i = 0; i < n; i++) {
     out[i] = v->y[first + i] + v->h * out[i];
   }

@@ -1,20 +1,22 @@
 #include "math/householder.h"
+#include "math/avx2.h"
 #include "math/lapack.h"
 
-#include "math/vec.h"
+#define LANES(name) name
+#include "math/householder_kernel.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------------- plain loops */
 
-enum { SHORT = 8 }; /* reflectors whose sums are best made one after the other */
+enum { LARGE = 64 }; /* columns from which calls of LAPACK pay */
 
 /* c <- H_k c with H = 1 - tau u u^T, u_k = 1: u below the diagonal, as LAPACK keeps it */
 static inline void reflect(const mbg__householder *q, int k, real *c) {
   const real *restrict u = q->A + (size_t)k * (size_t)q->m + k + 1;
   real *restrict x = c + k + 1;
   const int below = q->end[k] - k - 1;
-  const real d = q->tau[k] * (c[k] + (below < SHORT ? vn_dot(below, u, x) : vn_dot_long(below, u, x)));
+  const real d = q->tau[k] * (c[k] + (below < MBG__HOUSEHOLDER_SHORT ? vn_dot(below, u, x) : vn_dot_long(below, u, x)));
   int i = 0;
   c[k] -= d;
   for (; i + 2 <= below; i += 2) {
@@ -26,7 +28,32 @@ static inline void reflect(const mbg__householder *q, int k, real *c) {
   }
 }
 
+void mbg__householder_factor_rows(mbg__householder *q) {
+#ifdef MBG__AVX2_BEGIN
+  if (q->wide) {
+    mbg__householder_by_rows_avx2(q);
+    return;
+  }
+#endif
+  mbg__householder_by_rows(q);
+}
+
+/* A to rows */
+static void transpose(mbg__householder *q) {
+  memset(q->rows, 0, (size_t)q->m * (size_t)q->stride * sizeof(real));
+  for (int k = 0; k < q->n; k++) {
+    for (int i = q->first[k]; i < q->end[k]; i++) {
+      q->rows[(size_t)i * (size_t)q->stride + (size_t)k] = q->A[(size_t)k * (size_t)q->m + (size_t)i];
+    }
+  }
+}
+
 static void factor_small(mbg__householder *q) {
+  if (q->rows) {
+    transpose(q);
+    mbg__householder_factor_rows(q);
+    return;
+  }
   for (int k = 0; k < q->n; k++) {
     real *a = q->A + (size_t)k * (size_t)q->m;
     const real s = vn_dot_long(q->end[k] - k, a + k, a + k);
@@ -78,11 +105,22 @@ static double fill(mbg__householder *q) {
   return work;
 }
 
+/* the columns that a reflector changes */
+static void find_last(mbg__householder *q) {
+  for (int k = 0; k < q->n; k++) {
+    q->last[k] = k + 1;
+    for (int j = k + 1; j < q->n; j++) {
+      q->last[k] = q->first[j] <= k ? j + 1 : q->last[k];
+    }
+  }
+}
+
 void mbg__householder_envelope(mbg__householder *q, const int *first, const int *end) {
   const double m = q->m, n = q->n;
   memcpy(q->first, first, (size_t)q->n * sizeof(int));
   memcpy(q->end, end, (size_t)q->n * sizeof(int));
   q->sparse = GAIN * fill(q) < n * n * (m - n / 3) / 2;
+  find_last(q);
 }
 
 /* ---------------------------------------------------------------------- LAPACK for large ones */
@@ -96,7 +134,6 @@ void dormqr_(const char *side, const char *trans, const int *m, const int *n, co
              size_t side_length, size_t trans_length);
 
 enum { BLOCK = 64 }; /* columns that LAPACK treats at once: room for its workspace */
-enum { LARGE = 64 }; /* columns from which its calls pay */
 enum { MANY = 8 };   /* columns of C from which they pay: each call prepares blocks, however few columns there are */
 
 static int work_size(int m, int n) { return n < LARGE ? 1 : BLOCK * (m > n ? m : n) + BLOCK * BLOCK + 1; }
@@ -160,16 +197,25 @@ void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) {
 }
 
 int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n) {
-  *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n)};
+  *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n), .wide = mbg__lanes_wide()};
   q->A = MBG_TAKE(arena, real, (size_t)q->m * (size_t)n);
   q->tau = MBG_TAKE(arena, real, n);
   q->first = MBG_TAKE(arena, int, n);
   q->end = MBG_TAKE(arena, int, n);
+  q->last = MBG_TAKE(arena, int, n);
   q->work = MBG_TAKE(arena, real, q->lwork);
-  for (int k = 0; q->end && k < n; k++) {
-    q->end[k] = q->m;
+  if (n < LARGE) {
+    q->stride = n + MBG__LANES - 1;
+    q->rows = MBG_TAKE(arena, real, (size_t)q->m * (size_t)q->stride);
   }
-  return q->A && q->tau && q->first && q->end && q->work ? MBG_OK : MBG_ERROR_MEMORY;
+  if (!q->A || !q->tau || !q->first || !q->end || !q->last || !q->work || (n < LARGE && !q->rows)) {
+    return MBG_ERROR_MEMORY;
+  }
+  for (int k = 0; k < n; k++) {
+    q->end[k] = q->m;
+    q->last[k] = n;
+  }
+  return MBG_OK;
 }
 
 void mbg__householder_solve(const mbg__householder *q, real *x) {
@@ -189,32 +235,43 @@ void mbg__householder_solve_T(const mbg__householder *q, real *x) {
   }
 }
 
-/* length of R's column k; squares of very long and very short ones leave the range of numbers */
-static double column_length(const real *column, int first, int k) {
-  double sum = 0, length = 0;
+/* square of the length of R's column k */
+static double column_square(const real *column, int first, int k) {
+  double sum = 0;
   for (int i = first; i <= k; i++) {
     sum += re(column[i]) * re(column[i]);
   }
-  if (sum > 1e-280 && sum < 1e280) {
-    return sqrt(sum);
-  }
+  return sum;
+}
+
+/* the same part for very long and very short columns, whose squares leave the range of numbers */
+static double part_of_length(const real *column, int first, int k) {
+  double length = 0;
   for (int i = first; i <= k; i++) {
     length = hypot(length, re(column[i]));
   }
-  return length;
+  return length > 0 ? fabs(re(column[k])) / length : 0;
 }
 
 double mbg__householder_ratio(const mbg__householder *q, int *where) {
   double least = INFINITY;
+  if (q->known && q->n > 0) {
+    if (where) {
+      *where = q->where;
+    }
+    return sqrt(q->least);
+  }
   for (int k = 0; k < q->n; k++) {
     const real *column = q->A + (size_t)k * (size_t)q->m;
-    const double length = column_length(column, q->first[k], k), d = length > 0 ? fabs(re(column[k])) / length : 0;
-    if (!(d >= least)) {
-      least = d;
+    const double sum = column_square(column, q->first[k], k), d = re(column[k]);
+    const bool plain = sum > 1e-280 && sum < 1e280;
+    const double x = plain ? 0 : part_of_length(column, q->first[k], k), square = plain ? d * d / sum : x * x;
+    if (!(square >= least)) {
+      least = square;
       if (where) {
         *where = k;
       }
     }
   }
-  return q->n > 0 ? least : 1;
+  return q->n > 0 ? sqrt(least) : 1;
 }

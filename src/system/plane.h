@@ -18,23 +18,38 @@ void mbg__plane_begin(mbg__plane *p);
 
 /* Frames, twists (nw) and rows at a state; false: a frame is not in the plane. */
 bool mbg__plane_place(mbg__plane *p, const mbg__frame *H, const real *v);
+/* The same at free velocities and frames in the plane, which the caller has written: cos, sin, x and y of each body
+   (4 nbody). */
+real *mbg__plane_frames(mbg__plane *p);
+bool mbg__plane_place_frames(mbg__plane *p, const real *v);
+/* Frames and twists (nw) of the last place; H may be NULL. */
+void mbg__plane_state(const mbg__plane *p, mbg__frame *H, real *v);
 /* Then f of M v' = f - B^T lambda (nw), and of all rows (nrow) phi, phid and gamma. */
 void mbg__plane_values(mbg__plane *p, real *f, real *phi, real *phid, real *gamma);
+/* Where a matrix stands: entry (i, j) at down i + across j. */
+typedef struct {
+  real *entries;
+  size_t count, down, across;
+} mbg__strided;
+
 /* B^T, one column over free velocities for each of n rows. */
-void mbg__plane_columns(const mbg__plane *p, int n, const int *rows, real *columns);
+void mbg__plane_columns(const mbg__plane *p, int n, const int *rows, const mbg__strided *out);
+/* 3x3 blocks of M, one for each body (9 nbody): the same array in every run. */
+const real *mbg__plane_mass(const mbg__plane *p);
 /* y = M x over free velocities. */
 void mbg__plane_mass_mul(const mbg__plane *p, const real *x, real *y);
 
 /* Derivatives at the state, its rates a and multipliers lambda, and at the twists u with multipliers kappa. */
 void mbg__plane_linearize(mbg__plane *p, const real *a, const real *lambda, const real *u, const real *kappa);
 /* Weights of the equations, whose gradients pull adds: z.(M a - f + B^T lambda) + mu.phidd at (v, a), and
-   y.(B^T kappa) + eta.phi + nu.phid at u. */
+   y.(B^T kappa) + nu.(phid + beta phi) at u. */
 typedef struct {
-  const real *z, *y;         /* over free velocities                  (nv) */
-  const real *mu, *eta, *nu; /*                                       (nrow) */
+  const real *z, *y;   /* over free velocities                        (nv) */
+  const real *mu, *nu; /*                                             (nrow) */
+  double beta;
 } mbg__plane_weights;
 
-/* By frames, twists v (nw) and attributes (na); each may be NULL. */
+/* By frames, twists v (nw) and attributes (na); each may be NULL. After linearize. */
 void mbg__plane_pull(mbg__plane *p, const mbg__plane_weights *c, real *gw, real *gv, real *ga);
 
 #endif

@@ -41,11 +41,3 @@ void mbg__lanes_attributes(int na, int nc, const real *const *columns, lane *da,
     }
   }
 }
-
-bool mbg__lanes_wide(void) {
-#ifdef MBG__AVX2_BEGIN
-  return __builtin_cpu_supports("avx2");
-#else
-  return false;
-#endif
-}

@@ -50,7 +50,6 @@ void mbg__system_mass_lanes_avx2(const mbg__system *s, const lane *x, lane *y);
 void mbg__lanes_attributes(int na, int nc, const real *const *columns, lane *da, bool *varied);
 
 /* The same for wide vectors; only where the processor has them. */
-bool mbg__lanes_wide(void);
 void mbg__system_pull_lanes_avx2(mbg__system *s, mbg__system_lanes *l, const mbg__lanes_weights *x,
                                  const mbg__lanes_cotangent *g);
 void mbg__lanes_marker_attributes_avx2(const mbg__system *s, int marker, const lane x[6],

@@ -2,7 +2,10 @@
 
      x_k    b = (r, 0)        e2(v, v) = (U x r) w          R_k1   b = (0, 0, r_2)    e2(v, v) = -r_1 w^2
                                                             R_k2   b = (0, 0, -r_1)   e2(v, v) = -r_2 w^2 */
-#include "system/system_plane.h"
+#include "math/avx2.h"
+
+#define LANES(name) name
+#include "system/system_plane_kernel.h"
 
 #include <string.h>
 
@@ -41,39 +44,93 @@ static bool in_plane(const mbg_model *m) {
   return all;
 }
 
-static mbg__plane_end end_of(const mbg_model *m, int marker) {
-  return (mbg__plane_end){.marker = marker, .body = m->markers[marker].body};
-}
-
-/* the number of a pair, which joins the list */
+/* the place of a pair, which joins the list */
 static int use_pair(mbg__plane *p, int *number, int pair) {
   const mbg_model *m = p->s->model;
   if (number[pair] == 0) {
-    p->pairs[p->npair++] = (mbg__plane_pair){
-        .pair = pair, .first = -1, .A = end_of(m, m->pairs[pair].A), .B = end_of(m, m->pairs[pair].B)};
+    mbg__plane_pairs *q = &p->pairs[p->npair / MBG__LANES];
+    const int side = p->npair++ % MBG__LANES;
+    mbg__plane_end *const ends[2] = {&q->A, &q->B};
+    const int marker[2] = {m->pairs[pair].A, m->pairs[pair].B};
+    for (int k = 0; k < 2; k++) {
+      const int body = m->markers[marker[k]].body;
+      ends[k]->marker[side] = marker[k];
+      ends[k]->body[side] = body >= 0 ? body : m->nbody;
+    }
     number[pair] = p->npair;
   }
   return number[pair] - 1;
+}
+
+/* x, y, and entries of the turn: c, -s in row 1, s, c in row 2 */
+static mbg__plane_row row_of(mbg__plane *p, const mbg__term *t, int place) {
+  static const int kind[] = {3, 2, 0, 2, 3}, sign[] = {-1, -1, 0, 1, -1};
+  const int e = t->entry[0];
+  mbg__plane_pairs *pairs = &p->pairs[place / MBG__LANES];
+  mbg__plane_row row = {.pairs = place / MBG__LANES, .q = place % MBG__LANES, .kind = e - MBG__X1, .sign = t->sign};
+  if (e < MBG__X1) {
+    row.kind = kind[e];
+    row.sign *= sign[e];
+  }
+  row.phi = (const real *)&pairs->phi[row.kind] + row.q;
+  row.phid = (const real *)&pairs->phid[row.kind] + row.q;
+  row.gamma = (const real *)&pairs->gamma[row.kind] + row.q;
+  row.to[0] = (real *)&pairs->row[0][row.kind] + row.q;
+  row.to[1] = (real *)&pairs->row[1][row.kind] + row.q;
+  return row;
 }
 
 static void list_pairs(mbg__plane *p, int *number) {
   const mbg_model *m = p->s->model;
   for (int i = 0; i < m->nrow; i++) {
     const mbg__term *t = &m->terms[m->rows[i].term];
-    const int e = t->entry[0];
-    mbg__plane_pair *q = &p->pairs[use_pair(p, number, t->pair)];
-    p->rows[i] = (mbg__plane_row){.pair = (int)(q - p->pairs),
-                                  .next = q->first,
-                                  .k = e < MBG__X1 ? e / 3 : e - MBG__X1,
-                                  .l = e < MBG__X1 ? e % 3 : -1,
-                                  .sign = t->sign};
-    q->first = i;
+    p->rows[i] = row_of(p, t, use_pair(p, number, t->pair));
   }
   for (int i = 0; i < m->nforce; i++) {
     const mbg__force *f = &m->forces[i];
-    p->laws[i] = (mbg__plane_law){.force = f, .coord = &m->coords[f->coord], .pair = use_pair(p, number, f->pair)};
-    p->pairs[p->laws[i].pair].law = true;
+    const mbg__coord *c = &m->coords[f->coord];
+    const int place = use_pair(p, number, f->pair);
+    p->laws[i] = (mbg__plane_law){.force = f,
+                                  .coord = c,
+                                  .pairs = place / MBG__LANES,
+                                  .q = place % MBG__LANES,
+                                  .distance = strcmp(c->type->key, "distance") == 0};
+    p->pairs[place / MBG__LANES].laws = true;
   }
+  p->npairs = (p->npair + MBG__LANES - 1) / MBG__LANES;
+}
+
+/* lanes without a pair: both ends on the ground */
+static void clear_end(const mbg__plane *p, mbg__plane_end *e) {
+  for (int q = 0; q < MBG__LANES; q++) {
+    e->marker[q] = -1;
+    e->body[q] = p->s->model->nbody;
+    lane_set(&e->h.c, q, 1);
+  }
+}
+
+static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__plane *p) {
+  const mbg_model *m = p->s->model;
+  const size_t groups = ((size_t)m->npair + MBG__LANES - 1) / MBG__LANES, bodies = (size_t)m->nbody + 1;
+  vec3 **vectors[] = {&p->v, &p->a, &p->u, &p->z, &p->y, &p->gw, &p->gv};
+  p->pairs = mbg__arena_take(arena, groups, sizeof(*p->pairs));
+  p->rows = mbg__arena_take(arena, (size_t)m->nrow, sizeof(*p->rows));
+  p->laws = mbg__arena_take(arena, (size_t)m->nforce, sizeof(*p->laws));
+  p->moved = mbg__arena_take(arena, 2 * groups * MBG__LANES, sizeof(*p->moved));
+  p->H = mbg__arena_take(arena, bodies, sizeof(*p->H));
+  p->mass = MBG_TAKE(arena, real, 9 * (size_t)m->nbody);
+  for (int i = 0; i < MBG_COUNT(vectors); i++) {
+    *vectors[i] = mbg__arena_take(arena, bodies, sizeof(vec3));
+  }
+  const int err = mbg__arena_check(ctx, arena);
+  for (size_t i = 0; err == MBG_OK && i < groups; i++) {
+    clear_end(p, &p->pairs[i].A);
+    clear_end(p, &p->pairs[i].B);
+  }
+  if (err == MBG_OK) {
+    p->H[m->nbody].c = 1;
+  }
+  return err;
 }
 
 int mbg__plane_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__plane **out) {
@@ -87,15 +144,8 @@ int mbg__plane_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg
   if (!p || !number) {
     return mbg__fail_memory(ctx);
   }
-  *p = (mbg__plane){.s = sys, .nrow = m->nrow, .nlaw = m->nforce};
-  p->pairs = mbg__arena_take(arena, (size_t)m->npair, sizeof(*p->pairs));
-  p->rows = mbg__arena_take(arena, (size_t)m->nrow, sizeof(*p->rows));
-  p->laws = mbg__arena_take(arena, (size_t)m->nforce, sizeof(*p->laws));
-  p->H = mbg__arena_take(arena, (size_t)m->nbody, sizeof(*p->H));
-  p->gw = mbg__arena_take(arena, (size_t)m->nbody, sizeof(*p->gw));
-  p->gv = mbg__arena_take(arena, (size_t)m->nbody, sizeof(*p->gv));
-  p->a = MBG_TAKE(arena, real, m->nw);
-  const int err = mbg__arena_check(ctx, arena);
+  *p = (mbg__plane){.s = sys, .nrow = m->nrow, .nlaw = m->nforce, .wide = mbg__lanes_wide()};
+  const int err = take_arrays(ctx, arena, p);
   if (err == MBG_OK) {
     list_pairs(p, number);
     *out = p;
@@ -105,172 +155,220 @@ int mbg__plane_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg
 
 /* ---------------------------------------------------------------------- kinematics */
 
-static mbg__plane_frame read_frame(const mbg__frame *H) {
-  return (mbg__plane_frame){.c = H->R[0], .s = H->R[3], .x = H->x[0], .y = H->x[1]};
-}
-
-static bool begin_end(const mbg__plane *p, mbg__plane_end *e) {
-  const mbg__frame *h = &p->s->design->markers[e->marker]->h;
-  e->H = e->h = read_frame(h);
-  return flat_frame(h);
+static bool begin_end(mbg__plane *p, int pairs, bool far) {
+  mbg__plane_end *e = far ? &p->pairs[pairs].A : &p->pairs[pairs].B;
+  bool flat = true;
+  for (int q = 0; q < MBG__LANES; q++) {
+    if (e->marker[q] >= 0) {
+      const mbg__frame *h = &p->s->design->markers[e->marker[q]]->h;
+      lane_set(&e->h.c, q, h->R[0]);
+      lane_set(&e->h.s, q, h->R[3]);
+      lane_set(&e->h.x, q, h->x[0]);
+      lane_set(&e->h.y, q, h->x[1]);
+      flat = flat_frame(h) && flat;
+      if (p->s->design->markers[e->marker[q]]->ndep > 0) {
+        p->moved[p->nmoved++] = (mbg__plane_moved){pairs, q, far};
+      }
+    }
+  }
+  return flat;
 }
 
 void mbg__plane_begin(mbg__plane *p) {
+  static const int at[3] = {0, 1, 5};
   const mbg_model *m = p->s->model;
+  p->nmoved = 0;
   p->flat = m->gravity < 0 || p->s->design->attr[m->gravity + 2] == 0;
-  for (int i = 0; i < p->npair; i++) {
-    p->flat = begin_end(p, &p->pairs[i].A) && p->flat;
-    p->flat = begin_end(p, &p->pairs[i].B) && p->flat;
+  for (int i = 0; i < p->npairs; i++) {
+    p->flat = begin_end(p, i, false) && p->flat;
+    p->flat = begin_end(p, i, true) && p->flat;
+  }
+  for (int b = 0; b < m->nbody; b++) {
+    for (int i = 0; i < 9; i++) {
+      p->mass[9 * b + i] = p->s->design->M[36 * b + 6 * at[i / 3] + at[i % 3]];
+    }
   }
 }
 
-static void place_end(const mbg__plane *p, mbg__plane_end *e, const real *v) {
-  if (e->body >= 0) {
-    const mbg__plane_frame *H = &p->H[e->body], *m = &e->h;
-    vec3 own;
-    e->H = (mbg__plane_frame){.c = H->c * m->c - H->s * m->s,
-                              .s = H->s * m->c + H->c * m->s,
-                              .x = H->x + H->c * m->x - H->s * m->y,
-                              .y = H->y + H->s * m->x + H->c * m->y};
-    plane_take(own, v + p->s->model->bodies[e->body].voff);
-    plane_in(&e->h, own, e->v);
+/* of all bodies from a full vector */
+static void take_all(const mbg__plane *p, const real *full, vec3 *out) {
+  const mbg_model *m = p->s->model;
+  for (int b = 0; b < m->nbody; b++) {
+    plane_take(out[b], full + m->bodies[b].voff);
   }
 }
 
-/* G, the relative twist and ad(v_rel) a */
-static void place_pair(mbg__plane_pair *q) {
-  const mbg__plane_frame *A = &q->A.H, *B = &q->B.H;
-  const real x = B->x - A->x, y = B->y - A->y;
-  q->G = (mbg__plane_frame){.c = A->c * B->c + A->s * B->s,
-                            .s = A->c * B->s - A->s * B->c,
-                            .x = A->c * x + A->s * y,
-                            .y = A->c * y - A->s * x};
-  plane_in(&q->G, q->A.v, q->a);
-  v3_sub(q->rel, q->B.v, q->a);
-  q->rest[0] = q->rel[1] * q->a[2] - q->rel[2] * q->a[1];
-  q->rest[1] = q->rel[2] * q->a[0] - q->rel[0] * q->a[2];
-}
-
-static void place_row(const mbg__plane *p, mbg__plane_row *row) {
-  const mbg__plane_frame *G = &p->pairs[row->pair].G;
-  real r[2];
-  plane_row(G, row->k, r);
-  if (row->l < 0) {
-    v3_scale(row->b, row->sign, (const real[3]){r[0], r[1], 0});
-  } else {
-    row->b[0] = row->b[1] = 0;
-    row->b[2] = row->sign * (row->l ? -r[0] : r[1]);
+static void place_pairs(mbg__plane *p) {
+#ifdef MBG__AVX2_BEGIN
+  if (p->wide) {
+    mbg__plane_place_pairs_avx2(p);
+    return;
   }
-  row->slope = row->l < 0 ? 0 : row->sign * (row->l ? -r[1] : -r[0]);
+#endif
+  mbg__plane_place_pairs(p);
 }
 
 bool mbg__plane_place(mbg__plane *p, const mbg__frame *H, const real *v) {
-  const mbg_model *m = p->s->model;
   bool flat = p->flat;
-  for (int b = 0; flat && b < m->nbody; b++) {
+  for (int b = 0; flat && b < p->s->model->nbody; b++) {
     flat = flat_frame(&H[b]);
-    p->H[b] = read_frame(&H[b]);
+    p->H[b] = (mbg__plane_frame){.c = H[b].R[0], .s = H[b].R[3], .x = H[b].x[0], .y = H[b].x[1]};
   }
-  if (!flat) {
-    return false;
+  if (flat) {
+    take_all(p, v, p->v);
+    place_pairs(p);
   }
-  p->v = v;
-  for (int i = 0; i < p->npair; i++) {
-    mbg__plane_pair *q = &p->pairs[i];
-    place_end(p, &q->A, v);
-    place_end(p, &q->B, v);
-    place_pair(q);
+  return flat;
+}
+
+real *mbg__plane_frames(mbg__plane *p) { return &p->H[0].c; }
+
+bool mbg__plane_place_frames(mbg__plane *p, const real *v) {
+  if (p->flat) {
+    memcpy(p->v, v, (size_t)p->s->model->nbody * sizeof(vec3));
+    place_pairs(p);
   }
-  for (int i = 0; i < p->nrow; i++) {
-    place_row(p, &p->rows[i]);
+  return p->flat;
+}
+
+void mbg__plane_state(const mbg__plane *p, mbg__frame *H, real *v) {
+  const mbg_model *m = p->s->model;
+  for (int b = 0; b < m->nbody; b++) {
+    const mbg__plane_frame *h = &p->H[b];
+    if (H) {
+      flat_frame_set(&H[b], h->c, -h->s, h->s, h->c, h->x, h->y);
+    }
+    flat_set(v + m->bodies[b].voff, p->v[b][0], p->v[b][1], p->v[b][2]);
   }
-  return true;
 }
 
 /* ---------------------------------------------------------------------- values */
 
 /* f of the bodies: ad(v)^T M v + M R^T g */
-static void body_forces(const mbg__plane *p, real *f) {
-  const mbg_model *m = p->s->model;
-  for (int b = 0; b < m->nbody; b++) {
-    const real *M = plane_M(p, b);
-    vec3 v, momentum, own, weight = {0};
-    plane_take(v, p->v + m->bodies[b].voff);
-    plane_mass(M, v, momentum);
+static void body_forces(mbg__plane *p) {
+  for (int b = 0; b < p->s->model->nbody; b++) {
+    const real *M = p->mass + 9 * b;
+    vec3 momentum, weight = {0};
+    plane_mass(M, p->v[b], momentum);
     plane_weight(p, b, weight);
-    plane_mass(M, weight, own);
-    plane_adT_add(own, 1, v, momentum);
-    plane_give(f + m->bodies[b].voff, own);
+    plane_mass(M, weight, p->gw[b]);
+    plane_adT_add(p->gw[b], 1, p->v[b], momentum);
   }
 }
 
-/* a wrench F on B acts on both bodies */
-static void pair_forces(const mbg__plane *p, const mbg__plane_pair *q, const real F[3], real *f) {
-  vec3 x, y;
-  if (q->B.body >= 0) {
-    plane_out(&q->B.h, F, x);
-    plane_give(f + p->s->model->bodies[q->B.body].voff, x);
+static void pair_forces(mbg__plane *p) {
+#ifdef MBG__AVX2_BEGIN
+  if (p->wide) {
+    mbg__plane_force_pairs_avx2(p);
+    return;
   }
-  if (q->A.body >= 0) {
-    plane_out(&q->G, F, y);
-    plane_out(&q->A.h, y, x);
-    v3_scale(x, -1, x);
-    plane_give(f + p->s->model->bodies[q->A.body].voff, x);
-  }
-}
-
-static void row_values(const mbg__plane *p, const mbg__plane_row *row, real *phi, real *phid, real *gamma) {
-  const mbg__plane_pair *q = &p->pairs[row->pair];
-  const mbg__plane_frame *G = &q->G;
-  const real *v = q->rel, *b = row->b;
-  if (row->l < 0) {
-    *phi = row->sign * (row->k ? G->y : G->x);
-    *gamma = (v[0] * b[1] - v[1] * b[0]) * v[2];
-  } else {
-    *phi = row->sign * (row->k == row->l ? G->c : row->k ? G->s : -G->s);
-    *gamma = row->slope * v[2] * v[2];
-  }
-  *phid = plane_dot(b, v);
-  *gamma += b[0] * q->rest[0] + b[1] * q->rest[1];
+#endif
+  mbg__plane_force_pairs(p);
 }
 
 void mbg__plane_values(mbg__plane *p, real *f, real *phi, real *phid, real *gamma) {
   const mbg_model *m = p->s->model;
   mbg__plane_laws(p, false);
+  body_forces(p);
+  pair_forces(p);
   memset(f, 0, (size_t)m->nw * sizeof(real));
-  body_forces(p, f);
-  for (int k = 0; k < p->npair; k++) {
-    if (p->pairs[k].law) {
-      pair_forces(p, &p->pairs[k], p->pairs[k].F, f);
-    }
+  for (int b = 0; b < m->nbody; b++) {
+    plane_give(f + m->bodies[b].voff, p->gw[b]);
   }
   for (int i = 0; i < p->nrow; i++) {
-    row_values(p, &p->rows[i], &phi[i], &phid[i], &gamma[i]);
+    const mbg__plane_row *row = &p->rows[i];
+    phi[i] = row->sign * *row->phi;
+    phid[i] = row->sign * *row->phid;
+    gamma[i] = row->sign * *row->gamma;
   }
 }
 
-void mbg__plane_columns(const mbg__plane *p, int n, const int *rows, real *columns) {
-  const size_t nv = (size_t)p->s->model->nv;
-  memset(columns, 0, (size_t)n * nv * sizeof(real));
-  for (int i = 0; i < n; i++) {
-    const mbg__plane_row *row = &p->rows[rows[i]];
-    const mbg__plane_pair *q = &p->pairs[row->pair];
-    real *column = columns + (size_t)i * nv;
-    vec3 x, y;
-    if (q->B.body >= 0) {
-      plane_out(&q->B.h, row->b, x);
-      v3_axpy(column + 3 * q->B.body, 1, x);
-    }
-    if (q->A.body >= 0) {
-      plane_out(&q->G, row->b, y);
-      plane_out(&q->A.h, y, x);
-      v3_axpy(column + 3 * q->A.body, -1, x);
-    }
+/* entries of a row on a body */
+static void add_entries(const mbg__plane *p, const mbg__strided *out, int body, int row, double sign, const lane3 x,
+                        int q) {
+  if (body < p->s->model->nbody) {
+    real *entry = out->entries + 3 * (size_t)body * out->down + (size_t)row * out->across;
+    entry[0] += sign * lane_get(&x[0], q);
+    entry[out->down] += sign * lane_get(&x[1], q);
+    entry[2 * out->down] += sign * lane_get(&x[2], q);
   }
 }
+
+void mbg__plane_columns(const mbg__plane *p, int n, const int *rows, const mbg__strided *out) {
+  memset(out->entries, 0, out->count * sizeof(real));
+  for (int i = 0; i < n; i++) {
+    const mbg__plane_row *row = &p->rows[rows[i]];
+    const mbg__plane_pairs *q = &p->pairs[row->pairs];
+    add_entries(p, out, q->B.body[row->q], i, row->sign, q->on_B[row->kind], row->q);
+    add_entries(p, out, q->A.body[row->q], i, -row->sign, q->on_A[row->kind], row->q);
+  }
+}
+
+const real *mbg__plane_mass(const mbg__plane *p) { return p->mass; }
 
 void mbg__plane_mass_mul(const mbg__plane *p, const real *x, real *y) {
   for (int b = 0; b < p->s->model->nbody; b++) {
-    plane_mass(plane_M(p, b), x + 3 * b, y + 3 * b);
+    plane_mass(p->mass + 9 * b, x + 3 * b, y + 3 * b);
+  }
+}
+
+/* ---------------------------------------------------------------------- linearization */
+
+/* numbers of rows on their pairs */
+static void spread_rows(mbg__plane *p, const real *x, const real *y) {
+  for (int i = 0; i < p->npairs; i++) {
+    memset(p->pairs[i].row, 0, sizeof(p->pairs[i].row));
+  }
+  for (int i = 0; i < p->nrow; i++) {
+    const mbg__plane_row *row = &p->rows[i];
+    *row->to[0] += row->sign * x[i];
+    *row->to[1] += row->sign * y[i];
+  }
+}
+
+void mbg__plane_linearize(mbg__plane *p, const real *a, const real *lambda, const real *u, const real *kappa) {
+  mbg__plane_laws(p, true);
+  take_all(p, a, p->a);
+  take_all(p, u, p->u);
+  spread_rows(p, lambda, kappa);
+#ifdef MBG__AVX2_BEGIN
+  if (p->wide) {
+    mbg__plane_linearize_pairs_avx2(p);
+    return;
+  }
+#endif
+  mbg__plane_linearize_pairs(p);
+}
+
+/* ---------------------------------------------------------------------- transposed */
+
+void mbg__plane_pull(mbg__plane *p, const mbg__plane_weights *c, real *gw, real *gv, real *ga) {
+  const mbg_model *m = p->s->model;
+  const size_t bodies = (size_t)m->nbody * sizeof(vec3);
+  memset(p->gw, 0, bodies);
+  memset(p->gv, 0, bodies);
+  memcpy(p->z, c->z, bodies);
+  memcpy(p->y, c->y, bodies);
+  spread_rows(p, c->mu, c->nu);
+#ifdef MBG__AVX2_BEGIN
+  if (p->wide) {
+    mbg__plane_pull_pairs_avx2(p, c->beta);
+  } else {
+    mbg__plane_pull_pairs(p, c->beta);
+  }
+#else
+  mbg__plane_pull_pairs(p, c->beta);
+#endif
+  mbg__plane_pull_bodies(p);
+  if (ga) {
+    mbg__plane_pull_attributes(p, ga);
+  }
+  for (int b = 0; b < m->nbody; b++) {
+    if (gw) {
+      plane_give(gw + m->bodies[b].voff, p->gw[b]);
+    }
+    if (gv) {
+      plane_give(gv + m->bodies[b].voff, p->gv[b]);
+    }
   }
 }

@@ -47,7 +47,14 @@ static void place_entry(const mbg__plane_frame *G, int k, const real v[3], entry
   e->e2 = v[0] * r[1] - v[1] * r[0];
 }
 
-static int entries(const mbg__plane_pair *q, const mbg__coord_type *type, entry e[3]) {
+/* a pair with a law; derivatives are added to F_G and F_v */
+typedef struct {
+  mbg__plane_frame G;
+  vec3 rel, F;
+  real F_G[9], F_v[9];
+} one_pair;
+
+static int entries(const one_pair *q, const mbg__coord_type *type, entry e[3]) {
   for (int i = 0; i < type->nentry; i++) {
     const int k = type->entry[i];
     e[i] = (entry){0};
@@ -76,7 +83,7 @@ static void coordinate(const mbg__coord *c, int n, const entry *e, int order, mb
 
 /* F_G and F_v; tension and its slopes are those of out */
 static void slopes(const mbg__plane_law *l, int n, const entry *e, const mbg__jet3 *jet, const mbg__law_out *out,
-                   mbg__plane_pair *q) {
+                   one_pair *q) {
   const double sign = l->coord->sign;
   vec3 row, qd_G = {0};
   for (int i = 0; i < n; i++) {
@@ -101,45 +108,135 @@ static void slopes(const mbg__plane_law *l, int n, const entry *e, const mbg__je
   m3_outer_add(q->F_v, -out->tau_qd, l->b, l->b);
 }
 
-static void law(const mbg__plane *p, mbg__plane_law *l, bool derivatives) {
-  mbg__plane_pair *q = &p->pairs[l->pair];
+/* tension at a value of the coordinate, and its wrench */
+static void pull_on(const mbg__plane *p, const mbg__plane_law *l, one_pair *q, real value, mbg__law_out *out) {
+  static const real none[MBG__LAW_FN];
   const mbg__force *f = l->force;
-  const real none[MBG__LAW_FN] = {0};
+  const mbg__law_in in = {.q = value,
+                          .qd = plane_dot(l->b, q->rel),
+                          .attr = p->s->design->attr + f->attr,
+                          .opt = f->opt,
+                          .fn = none,
+                          .scale = f->scale};
+  f->law->eval(&in, out);
+  v3_axpy(q->F, -out->tau, l->b);
+}
+
+static void law(const mbg__plane *p, mbg__plane_law *l, one_pair *q, bool derivatives, mbg__law_out *out) {
   entry e[3];
   mbg__jet3 jet;
-  mbg__law_out out = {0};
   const int n = entries(q, l->coord->type, e);
   coordinate(l->coord, n, e, derivatives ? 2 : 1, &jet);
   v3_zero(l->b);
   for (int i = 0; i < n; i++) {
     v3_axpy(l->b, l->coord->sign * jet.F_z[i], e[i].e1);
   }
-  const mbg__law_in in = {.q = l->coord->sign * jet.F,
-                          .qd = plane_dot(l->b, q->rel),
-                          .attr = p->s->design->attr + f->attr,
-                          .opt = f->opt,
-                          .fn = none,
-                          .scale = f->scale};
-  f->law->eval(&in, &out);
-  v3_axpy(q->F, -out.tau, l->b);
+  pull_on(p, l, q, l->coord->sign * jet.F, out);
   if (derivatives) {
-    slopes(l, n, e, &jet, &out, q);
+    slopes(l, n, e, &jet, out, q);
+  }
+}
+
+/* ---------------------------------------------------------------------- distances
+
+   q = sign |x|, and t is b turned by a right angle: F_ij e1_i e1_j = t t^T/q, qd_G = (t.v) (t/q - e_turn). */
+
+/* b and the distance; false: its square leaves the range of numbers */
+static bool distance(mbg__plane_law *l, const mbg__plane_frame *G, real *length) {
+  const real square = G->x * G->x + G->y * G->y;
+  if (!l->distance || !(re(square) > 1e-280 && re(square) < 1e280)) {
+    return false;
+  }
+  *length = r_sqrt(square);
+  const real part = l->coord->sign / *length;
+  l->b[0] = part * (G->c * G->x + G->s * G->y);
+  l->b[1] = part * (G->c * G->y - G->s * G->x);
+  l->b[2] = 0;
+  return true;
+}
+
+static inline void add_to(lane *x, int q, real value) { lane_set(x, q, lane_get(x, q) + value); }
+
+static void distance_slopes(const mbg__plane_law *l, const one_pair *q, real value, const mbg__law_out *out,
+                            mbg__plane_pairs *to) {
+  const real b0 = l->b[0], b1 = l->b[1], w = 1 / value, turn = b0 * q->rel[1] - b1 * q->rel[0], T = out->tau * w;
+  const real qd = out->tau_qd * w * turn, row0 = out->tau_q * b0 - qd * b1, row1 = out->tau_q * b1 + qd * b0;
+  const real row2 = -out->tau_qd * turn;
+  lane *G = to->F_G, *v = to->F_v;
+  add_to(&G[0], l->q, -(T * b1 * b1 + b0 * row0));
+  add_to(&G[1], l->q, T * b1 * b0 - b0 * row1);
+  add_to(&G[2], l->q, -(out->tau * b1 + b0 * row2));
+  add_to(&G[3], l->q, T * b1 * b0 - b1 * row0);
+  add_to(&G[4], l->q, -(T * b0 * b0 + b1 * row1));
+  add_to(&G[5], l->q, out->tau * b0 - b1 * row2);
+  add_to(&v[0], l->q, -(out->tau_qd * b0 * b0));
+  add_to(&v[1], l->q, -(out->tau_qd * b0 * b1));
+  add_to(&v[3], l->q, -(out->tau_qd * b0 * b1));
+  add_to(&v[4], l->q, -(out->tau_qd * b1 * b1));
+}
+
+/* ---------------------------------------------------------------------- all */
+
+static void take_pair(const mbg__plane_pairs *p, int q, one_pair *out) {
+  out->G = (mbg__plane_frame){lane_get(&p->G.c, q), lane_get(&p->G.s, q), lane_get(&p->G.x, q), lane_get(&p->G.y, q)};
+  for (int k = 0; k < 3; k++) {
+    out->rel[k] = lane_get(&p->rel[k], q);
+  }
+  v3_zero(out->F);
+}
+
+static void add_lanes(int n, const real *x, int q, lane *to) {
+  for (int i = 0; i < n; i++) {
+    lane_set(&to[i], q, lane_get(&to[i], q) + x[i]);
+  }
+}
+
+/* any other coordinate */
+static void general_law(mbg__plane *p, mbg__plane_law *l, one_pair *q, bool derivatives, mbg__law_out *out) {
+  mbg__plane_pairs *pairs = &p->pairs[l->pairs];
+  m3_zero(q->F_G);
+  m3_zero(q->F_v);
+  law(p, l, q, derivatives, out);
+  if (derivatives) {
+    add_lanes(9, q->F_G, l->q, pairs->F_G);
+    add_lanes(9, q->F_v, l->q, pairs->F_v);
+  }
+}
+
+static void one_law(mbg__plane *p, mbg__plane_law *l, bool derivatives) {
+  mbg__plane_pairs *pairs = &p->pairs[l->pairs];
+  mbg__law_out out = {0};
+  one_pair q;
+  real length;
+  take_pair(pairs, l->q, &q);
+  if (distance(l, &q.G, &length)) {
+    pull_on(p, l, &q, l->coord->sign * length, &out);
+    if (derivatives) {
+      distance_slopes(l, &q, l->coord->sign * length, &out, pairs);
+    }
+  } else {
+    general_law(p, l, &q, derivatives, &out);
+  }
+  add_lanes(3, q.F, l->q, pairs->F);
+  if (derivatives) {
     memcpy(l->tau_a, out.tau_a, sizeof(l->tau_a));
   }
 }
 
 void mbg__plane_laws(mbg__plane *p, bool derivatives) {
-  for (int i = 0; i < p->npair; i++) {
-    mbg__plane_pair *q = &p->pairs[i];
-    v3_zero(q->F);
-    if (derivatives) {
-      m3_zero(q->F_G);
+  for (int i = 0; i < p->npairs; i++) {
+    mbg__plane_pairs *q = &p->pairs[i];
+    if (derivatives || q->laws) {
+      ln_zero(3, q->F);
     }
-    if (derivatives && q->law) {
-      m3_zero(q->F_v);
+    if (derivatives) {
+      ln_zero(9, q->F_G);
+    }
+    if (derivatives && q->laws) {
+      ln_zero(9, q->F_v);
     }
   }
   for (int i = 0; i < p->nlaw; i++) {
-    law(p, &p->laws[i], derivatives);
+    one_law(p, &p->laws[i], derivatives);
   }
 }

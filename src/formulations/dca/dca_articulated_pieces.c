@@ -11,6 +11,7 @@
 
    Pieces are worked on in threads, and one thread goes through the short tree of pieces in between. */
 #include "formulations/dca/dca_articulated_groups.h"
+#include "math/avx2.h"
 #include "system/system_lanes.h"
 #include "tree/tree_pieces.h"
 

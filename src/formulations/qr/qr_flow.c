@@ -168,18 +168,18 @@ done:
 }
 
 bool mbg__qr_flow_in_plane(mbg__qr_flow *f, real t, const real *z) {
-  if (!mbg__qr_point_has_plane(f->point)) {
+  if (!f->state.flat || !mbg__qr_point_has_plane(f->point)) {
     return false;
   }
-  read_state(f, z);
   f->t = mbg__segment_inside(&f->segment, t);
-  return mbg__qr_point_in_plane(f->point, f->H, f->v);
+  mbg__qr_state_read_frames(&f->state, z, mbg__qr_point_frames(f->point));
+  return mbg__qr_point_in_frames(f->point, z + f->state.nplace);
 }
 
 static int eval_rates(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
   if (mbg__qr_flow_in_plane(f, t, z)) {
     f->evaluations++;
-    return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a);
+    return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->turns, &f->v_star, &f->a);
   }
   return mbg__qr_flow_eval(ctx, f, t, z);
 }

@@ -85,10 +85,10 @@ static const real *find(const mbg__qr_flow *f, int k, const real *z) {
 
 static int again_in_plane(mbg_context *ctx, mbg__qr_flow *f, const real *kept) {
   if (kept) {
-    mbg__qr_point_again_in_plane(f->point, f->t, f->H, f->v, f->turns, kept, &f->v_star, &f->a);
+    mbg__qr_point_again_in_plane(f->point, f->t, f->turns, kept, &f->v_star, &f->a);
     return MBG_OK;
   }
-  return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->H, f->v, f->turns, &f->v_star, &f->a);
+  return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->turns, &f->v_star, &f->a);
 }
 
 int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z) {

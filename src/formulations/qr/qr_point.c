@@ -1,5 +1,5 @@
 #include "formulations/qr/qr_columns.h"
-#include "formulations/qr/qr_point_internal.h"
+#include "formulations/qr/qr_plane.h"
 
 #include "formulations/formulation.h"
 
@@ -61,13 +61,14 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->end = MBG_TAKE(arena, int, m->nrow);
   q->kept_first = MBG_TAKE(arena, int, q->r);
   q->kept_end = MBG_TAKE(arena, int, q->r);
-  const int err = mbg__arena_check(ctx, arena);
+  int err = mbg__arena_check(ctx, arena);
   if (err < 0) {
     return err;
   }
   find_envelope(q);
   mbg__qr_point_begin(q);
-  return mbg__qr_columns_create(ctx, arena, q->sys, q->n, q->r, &q->columns);
+  err = mbg__qr_plane_create(ctx, arena, q);
+  return err < 0 ? err : mbg__qr_columns_create(ctx, arena, q->sys, q->n, q->r, &q->columns);
 }
 
 int mbg__qr_point_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__rank *rank, double beta,
@@ -90,20 +91,27 @@ void mbg__qr_point_varied(mbg__qr_point *q, const mbg__qr_varied *varied) { q->c
 
 /* ---------------------------------------------------------------------- factors */
 
-/* B^T of the kept rows, column by column */
-static void read_B(mbg__qr_point *q) {
+/* where the factors of B^T (n x r) expect it */
+static mbg__strided place_of_B(const mbg__qr_point *q) {
+  const size_t n = (size_t)q->n, stride = (size_t)q->qr.stride;
+  return q->qr.rows ? (mbg__strided){.entries = q->qr.rows, .count = n * stride, .down = stride, .across = 1}
+                    : (mbg__strided){.entries = q->qr.A, .count = n * (size_t)q->r, .down = 1, .across = n};
+}
+
+/* B^T of the kept rows */
+static void read_B(mbg__qr_point *q, const mbg__strided *to) {
   const mbg__csc *p = mbg__system_pattern_B(q->sys);
   mbg__system_matrices(q->sys, &(mbg__matrices){.B = q->B});
   memset(q->row, 0, (size_t)q->m->nrow * sizeof(real));
   for (int i = 0; i < q->r; i++) {
     q->row[q->rank->kept[i]] = i + 1;
   }
-  memset(q->qr.A, 0, (size_t)q->n * (size_t)q->r * sizeof(real));
+  memset(to->entries, 0, (size_t)to->count * sizeof(real));
   for (int j = 0; j < q->n; j++) {
     for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
       const int k = (int)re(q->row[p->rowind[e]]) - 1;
       if (k >= 0) {
-        q->qr.A[(size_t)k * (size_t)q->n + (size_t)j] = q->B[e];
+        to->entries[(size_t)j * to->down + (size_t)k * to->across] = q->B[e];
       }
     }
   }
@@ -111,12 +119,17 @@ static void read_B(mbg__qr_point *q) {
 
 static int factor_B(mbg_context *ctx, mbg__qr_point *q) {
   int where = 0;
+  const mbg__strided to = place_of_B(q);
   if (q->flat) {
-    mbg__plane_columns(q->plane, q->r, q->rank->kept, q->qr.A);
+    mbg__plane_columns(q->plane, q->r, q->rank->kept, &to);
   } else {
-    read_B(q);
+    read_B(q, &to);
   }
-  mbg__householder_factor(&q->qr);
+  if (q->qr.rows) {
+    mbg__householder_factor_rows(&q->qr);
+  } else {
+    mbg__householder_factor(&q->qr);
+  }
   q->independence = mbg__householder_ratio(&q->qr, &where);
   q->dependent = q->r > 0 ? q->rank->kept[where] : -1;
   if (!(q->independence > 1e-9)) {
@@ -141,8 +154,8 @@ static const char *body_of(const mbg__qr_point *q, const real *x) {
   return q->m->nbody > 0 ? q->m->bodies[body].name : "";
 }
 
-static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
-  int where = 0;
+/* Q2 and Q2^T M Q2 */
+static void reduce_M(mbg__qr_point *q) {
   memset(q->Q2, 0, (size_t)q->n * (size_t)q->f * sizeof(real));
   for (int k = 0; k < q->f; k++) {
     q->Q2[(size_t)k * (size_t)q->n + (size_t)(q->r + k)] = 1;
@@ -160,6 +173,10 @@ static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
       q->Mr.A[(size_t)j * (size_t)q->f + (size_t)i] = s;
     }
   }
+}
+
+static int factor_M(mbg_context *ctx, mbg__qr_point *q) {
+  int where = 0;
   if (mbg__cholesky_factor(&q->Mr, &where) < 0) {
     return mbg__fail(ctx, MBG_ERROR_SINGULAR, "t = %g: a degree of freedom has no mass (look at body '%s')",
                      mbg__time_shown(re(q->t)), body_of(q, q->Q2 + (size_t)where * (size_t)q->n));
@@ -217,13 +234,18 @@ void mbg__qr_point_multipliers(mbg__qr_point *q) {
   q->solved = true;
 }
 
-static void take_state(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns) {
+static void take_time(mbg__qr_point *q, real t, const int *turns, bool flat) {
   q->at = AT_NOTHING;
   q->t = t;
-  q->flat = q->solved = false;
+  q->flat = flat;
+  q->solved = false;
+  memcpy(q->turns, turns, (size_t)q->m->nturn * sizeof(int));
+}
+
+static void take_state(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns) {
+  take_time(q, t, turns, false);
   memcpy(q->H, H, (size_t)q->m->nbody * sizeof(*H));
   memcpy(q->v, v, (size_t)q->m->nw * sizeof(real));
-  memcpy(q->turns, turns, (size_t)q->m->nturn * sizeof(int));
 }
 
 /* the state, and the forces there; rates: the system has those of the point */
@@ -238,6 +260,13 @@ static int begin(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H
 static int solve(mbg_context *ctx, mbg__qr_point *q) {
   int err = MBG_OK;
   MBG_TRY(factor_B(ctx, q));
+  if (q->flat && q->lanes) {
+    mbg__qr_plane_begin(q);
+    MBG_TRY(factor_M(ctx, q));
+    mbg__qr_plane_finish(q);
+    return MBG_OK;
+  }
+  reduce_M(q);
   MBG_TRY(factor_M(ctx, q));
   project_velocity(q);
   accelerate(q);
@@ -272,10 +301,14 @@ bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v
   return q->plane && mbg__plane_place(q->plane, H, v);
 }
 
-int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
-                                const int *turns, const real **v_star, const real **a) {
-  take_state(q, t, H, v, turns);
-  q->flat = true;
+bool mbg__qr_point_in_frames(mbg__qr_point *q, const real *v) { return mbg__plane_place_frames(q->plane, v); }
+
+real *mbg__qr_point_frames(mbg__qr_point *q) { return mbg__plane_frames(q->plane); }
+
+int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const int *turns, const real **v_star,
+                                const real **a) {
+  take_time(q, t, turns, true);
+  mbg__plane_state(q->plane, NULL, q->v);
   mbg__plane_values(q->plane, q->F, q->phi, q->phid, q->gamma);
   *v_star = q->v_star;
   *a = q->a;
@@ -319,10 +352,9 @@ static void take_kept(mbg__qr_point *q, const real *kept, const real **v_star, c
   *a = q->a;
 }
 
-void mbg__qr_point_again_in_plane(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
-                                  const real *kept, const real **v_star, const real **a) {
-  take_state(q, t, H, v, turns);
-  q->flat = true;
+void mbg__qr_point_again_in_plane(mbg__qr_point *q, real t, const int *turns, const real *kept, const real **v_star,
+                                  const real **a) {
+  take_time(q, t, turns, true);
   take_kept(q, kept, v_star, a);
 }
 
@@ -370,6 +402,9 @@ int mbg__qr_point_full(mbg_context *ctx, mbg__qr_point *q) {
     return MBG_OK;
   }
   mbg__qr_point_multipliers(q);
+  if (q->flat) {
+    mbg__plane_state(q->plane, q->H, q->v);
+  }
   if (q->at == AT_STATE) {
     mbg__system_complete(q->sys, q->rates ? NULL : q->a, q->lambda);
     q->at = AT_FULL;

@@ -33,13 +33,16 @@ int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const 
 
 /* May the model be one in a plane (system/plane.h)? Its states need not be there. */
 bool mbg__qr_point_has_plane(const mbg__qr_point *q);
-/* A model in a plane at a state in it: true, and the state is placed; its evaluation, repeated from
-   what was kept, and pull without lb. The system is not there: it has to be updated before it is used. */
+/* A model in a plane at a state in it: true, and the state is placed; its evaluation, repeated from what was kept, and
+   pull without lb. The system is not there: it has to be updated before it is used. mbg__qr_point_in_frames takes free
+   velocities and the frames that the caller has written to mbg__qr_point_frames (system/plane.h). */
 bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v);
-int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__frame *H, const real *v,
-                                const int *turns, const real **v_star, const real **a);
-void mbg__qr_point_again_in_plane(mbg__qr_point *q, real t, const mbg__frame *H, const real *v, const int *turns,
-                                  const real *kept, const real **v_star, const real **a);
+bool mbg__qr_point_in_frames(mbg__qr_point *q, const real *v);
+real *mbg__qr_point_frames(mbg__qr_point *q);
+int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, const int *turns, const real **v_star,
+                                const real **a);
+void mbg__qr_point_again_in_plane(mbg__qr_point *q, real t, const int *turns, const real *kept, const real **v_star,
+                                  const real **a);
 void mbg__qr_point_pull_in_plane(mbg__qr_point *q, int ncol, const real *mu, const real *rho, real *gw, real *gv,
                                  real *ga);
 

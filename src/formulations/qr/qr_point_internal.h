@@ -46,6 +46,7 @@ struct mbg__qr_point {
   real *k;             /* kept rows                                         (r) */
   real *h;             /* freedoms                                          (f) */
   struct mbg__qr_columns *columns;
+  struct mbg__qr_plane *lanes;     /* NULL: points in a plane one vector after the other */
   real *full, *full2, *row, *row2; /*                                         (nw, nw, nrow, nrow) */
 };
 

@@ -1,7 +1,7 @@
 /* Derivatives of the point in directions (T1)-(T3), and their transposes (A1)-(A2). */
 #include "formulations/formulation.h"
 #include "formulations/qr/qr_columns.h"
-#include "formulations/qr/qr_point_internal.h"
+#include "formulations/qr/qr_plane.h"
 
 /* the two linearizations: accelerations at (H, v, a, lambda); velocities at (H, v*) with kappa as multipliers */
 int mbg__qr_point_linearize(mbg_context *ctx, mbg__qr_point *q) {
@@ -130,16 +130,19 @@ static void pull_in_plane(mbg__qr_point *q, const real *mu, const real *rho, rea
   }
   vn_scale(q->r, q->k, -1, q->k);
   rows_of(q, q->k, q->row2);
-  vn_scale(q->m->nrow, q->gamma, q->beta, q->row2);
   vn_scale(q->n, q->s, -1, q->s);
   vn_scale(q->n, q->y, -1, q->y);
-  const mbg__plane_weights c = {.z = q->s, .y = q->y, .mu = q->row, .eta = q->gamma, .nu = q->row2};
+  const mbg__plane_weights c = {.z = q->s, .y = q->y, .mu = q->row, .nu = q->row2, .beta = q->beta};
   mbg__plane_pull(q->plane, &c, gw, gv, ga);
 }
 
 void mbg__qr_point_pull_in_plane(mbg__qr_point *q, int ncol, const real *mu, const real *rho, real *gw, real *gv,
                                  real *ga) {
   const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na;
+  if (q->lanes) {
+    mbg__qr_plane_pull(q, ncol, mu, rho, gw, gv, ga);
+    return;
+  }
   mbg__qr_point_multipliers(q);
   mbg__plane_linearize(q->plane, q->a, q->lambda, q->v_star, q->kappa);
   for (size_t c = 0; c < (size_t)ncol; c++) {

@@ -26,7 +26,9 @@ int mbg__qr_state_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m
 void mbg__qr_state_begin(mbg__qr_state *s, const mbg__frame *H, const real *v, real *z) {
   memcpy(s->H0, H, (size_t)s->m->nbody * sizeof(*H));
   memset(z, 0, (size_t)s->n * sizeof(real));
+  s->flat = true;
   for (int b = 0; b < s->m->nbody; b++) {
+    s->flat = s->flat && s->m->bodies[b].motion == MBG__PLANAR && flat_frame(&H[b]);
     if (s->m->bodies[b].motion == MBG__SPATIAL) {
       z[s->first[b] + 3] = 1;
     }
@@ -58,12 +60,18 @@ static void quaternion_rate(const real q[4], const real W[3], real out[4]) {
   out[3] = 0.5 * (q[0] * W[2] + q[1] * W[1] - q[2] * W[0]);
 }
 
-/* the frame g of a planar body; the cosine and sine of its last angle are kept */
-static void read_planar(const mbg__qr_state *s, int body, const real *z, mbg__frame *g) {
+/* the turn of a planar body; the cosine and sine of its last angle are kept */
+static const mbg__qr_turn *turn_of(const mbg__qr_state *s, int body, const real *z) {
   mbg__qr_turn *turn = &s->turn[body];
   if (turn->angle != z[2]) {
     *turn = (mbg__qr_turn){z[2], r_cos(z[2]), r_sin(z[2])};
   }
+  return turn;
+}
+
+/* the frame g of a planar body */
+static void read_planar(const mbg__qr_state *s, int body, const real *z, mbg__frame *g) {
+  const mbg__qr_turn *turn = turn_of(s, body, z);
   flat_frame_set(g, turn->c, -turn->s, turn->s, turn->c, z[0], z[1]);
 }
 
@@ -103,6 +111,17 @@ void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, re
   }
   memset(v, 0, (size_t)s->m->nw * sizeof(real));
   mbg__to_full(s->m, 1, z + s->nplace, v);
+}
+
+void mbg__qr_state_read_frames(const mbg__qr_state *s, const real *z, real *frames) {
+  for (int b = 0; b < s->m->nbody; b++, frames += 4) {
+    const real *g = z + s->first[b], *R = s->H0[b].R, *x = s->H0[b].x;
+    const mbg__qr_turn *turn = turn_of(s, b, g);
+    frames[0] = R[0] * turn->c + R[1] * turn->s;
+    frames[1] = R[3] * turn->c + R[4] * turn->s;
+    frames[2] = x[0] + R[0] * g[0] + R[1] * g[1];
+    frames[3] = x[1] + R[3] * g[0] + R[4] * g[1];
+  }
 }
 
 /* ---------------------------------------------------------------------- rates */

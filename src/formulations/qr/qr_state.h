@@ -23,6 +23,7 @@ typedef struct {
   int n;      /* nplace + nv */
   int *first; /* of each body                      (nbody) */
   mbg__frame *H0;
+  bool flat;          /* all bodies are planar, and began in the plane */
   mbg__qr_turn *turn; /* of each planar body, when it was read last  (nbody) */
 } mbg__qr_state;
 
@@ -33,6 +34,9 @@ void mbg__qr_state_begin(mbg__qr_state *s, const mbg__frame *H, const real *v, r
 
 /* Frames (nbody) and twists (nw) of a state. */
 void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, real *v);
+
+/* The frames alone, if the state is flat: cos, sin, x and y of each body (4 nbody). */
+void mbg__qr_state_read_frames(const mbg__qr_state *s, const real *z, real *frames);
 
 /* z' from H' = H v*~ and v' = a (nw each). */
 void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_star, const real *a, real *zd);

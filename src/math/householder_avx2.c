@@ -1,0 +1,10 @@
+/* Factors for processors with AVX2: the same operations in the same order, and no fused ones. */
+#include "math/avx2.h"
+#include "math/householder.h"
+
+#ifdef MBG__AVX2_BEGIN
+MBG__AVX2_BEGIN
+#define LANES(name) name##_avx2
+#include "math/householder_kernel.h"
+MBG__AVX2_END
+#endif
