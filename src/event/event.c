@@ -71,8 +71,8 @@ static void take_impact(mbg__events *ev) {
 static void take_arrays(mbg__events *ev) {
   const size_t n = (size_t)ev->m->nevent;
   bool **flags[] = {&ev->by_position, &ev->armed, &ev->passed, &ev->open, &ev->at_zero, &ev->closing};
-  double **numbers[] = {&ev->g,     &ev->gd,    &ev->gt,      &ev->gdt,  &ev->gm,     &ev->gdm,
-                        &ev->slope, &ev->speed, &ev->largest, &ev->last, &ev->before, &ev->interval};
+  double **numbers[] = {&ev->g,     &ev->gd,      &ev->gt,    &ev->gdt,  &ev->gm,     &ev->gdm,     &ev->slope,
+                        &ev->speed, &ev->largest, &ev->range, &ev->last, &ev->before, &ev->interval};
   for (int k = 0; k < MBG_COUNT(flags); k++) {
     *flags[k] = MBG_TAKE(&ev->arena, bool, n);
   }
@@ -215,7 +215,7 @@ int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
     ev->armed[i] = ev->passed[i] = ev->at_zero[i] = false;
     ev->last[i] = ev->interval[i] = ev->before[i] = NAN;
     ev->fired[i] = 0;
-    ev->largest[i] = 0;
+    ev->largest[i] = ev->range[i] = 0;
   }
 done:
   return err;
@@ -300,6 +300,9 @@ int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double 
   if (e->impact) {
     mbg__events_after(ev, ev->nfiring);
     MBG_TRY(mbg__impact_solve(ctx, ev, i, before));
+    if (re(ev->e) > 1 && ev->fired[i] == 0) {
+      mbg__note(ctx, MBG_WARNING, "event '%s': restitution is %g, above 1: its impacts add energy", e->name, re(ev->e));
+    }
     f.impulse = ev->P;
     f.jump = re(-(1 + ev->e) * ev->rate);
   }
@@ -336,14 +339,41 @@ done:
 
 /* ---------------------------------------------------------------------- gradients */
 
+/* Are two events at given times at one time whatever the parameters are? Then their order does not matter. */
+static int at_one_time(mbg_context *ctx, const mbg__events *ev, int a, int b, bool *always) {
+  const int at = ev->m->events[a].at, other = ev->m->events[b].at;
+  int err = MBG_OK;
+  *always = false;
+  if (at < 0 || other < 0) {
+    return MBG_OK;
+  }
+  mbg__arena arena;
+  mbg__arena_init(&arena, mbg__context_allocator(ctx));
+  real *ga = MBG_TAKE(&arena, real, ev->m->na), *change = MBG_TAKE(&arena, real, ev->m->np + 1);
+  MBG_TRY(mbg__arena_check(ctx, &arena));
+  ga[at] += 1;
+  ga[other] -= 1;
+  mbg__design_pull(ev->design, ga, change);
+  *always = true;
+  for (int p = 0; p < ev->m->np; p++) {
+    *always = *always && fabs(re(change[p])) <= 1e-12 * (1 + fabs(re(ev->design->attr[at])));
+  }
+done:
+  mbg__arena_destroy(&arena);
+  return err;
+}
+
 int mbg__events_differentiable(mbg_context *ctx, const mbg__events *ev) {
+  int err = MBG_OK;
   for (int k = 0; ev && k < ev->nfiring; k++) {
     const mbg__firing *f = &ev->firings[k];
     const char *name = ev->m->events[f->event].name;
-    if (f->together) {
+    bool always = true;
+    MBG_TRY(f->together ? at_one_time(ctx, ev, ev->firings[k - 1].event, f->event, &always) : MBG_OK);
+    if (!always) {
       return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
                        "simultaneous events '%s', '%s' at t = %.9g: one-sided derivatives, no gradient; "
-                       "change a parameter so that one of them comes first",
+                       "change a parameter so that one of them comes first, or let one event do what both do",
                        ev->m->events[ev->firings[k - 1].event].name, name, f->t);
     }
     if (f->grazing < 1e-10) {
@@ -357,5 +387,6 @@ int mbg__events_differentiable(mbg_context *ctx, const mbg__events *ev) {
                 f->t, f->grazing);
     }
   }
-  return MBG_OK;
+done:
+  return err;
 }

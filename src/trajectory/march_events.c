@@ -141,7 +141,8 @@ static bool stayed(const mbg__march *m, double t, double cell) {
          (is_break(m, t) || !mbg__events_at(m->plan.events, t, 1e-9 * cell));
 }
 
-/* the nodes of the grid that the last run has not dropped, and those behind its end; or the ends of its own steps */
+/* the nodes of the grid that the last run has not dropped, and those behind its end; or the ends of its own steps, and
+   breaks */
 static int keep_nodes(mbg_context *ctx, mbg__march *m) {
   const int n = controlled(m) ? m->nodes.nnode : planned(m);
   const double last = mbg__nodes_time(&m->nodes, m->nodes.nnode - 1);
@@ -157,8 +158,9 @@ static int keep_nodes(mbg_context *ctx, mbg__march *m) {
     const bool grid = !controlled(m);
     const double cell = grid ? mbg__march_length(m, k) : 0;
     t = grid ? t + cell : k < n ? mbg__nodes_time(&m->nodes, k) : t;
-    const bool step = !grid && k < n && mbg__march_fired(m, k) < 0 && mbg__march_fires(m, k) < 0;
-    if (grid ? k == n || t > last || stayed(m, t, cell) : step) {
+    const bool of_event = !grid && k < n && (mbg__march_fired(m, k) >= 0 || mbg__march_fires(m, k) >= 0);
+    const bool own = k < n && (!of_event || (is_break(m, t) && t > kept[count]));
+    if (grid ? k == n || t > last || stayed(m, t, cell) : own) {
       kept[++count] = t;
     }
   }

@@ -34,6 +34,17 @@ try simulate '{"at": 0.5}' '{"terminal": "z", "at": "roof"}'
 try simulate '{"guard": "z - 1", "direction": "-"}'
 try simulate '{"guard": "z - 1", "direction": "+"}'
 try simulate '{"guard": "sqrt(z - 0.999)", "direction": "-"}'
+# guards that jump, and conditions that are no numbers
+try simulate '{"guard": "z > 0.5", "direction": "-"}'
+try simulate '{"guard": "sign(z - 0.5)*(1 + z)", "direction": "-"}'
+try simulate '{"guard": "if(t < 0.305, z + 1, -1)", "direction": "-"}'
+try simulate '{"guard": "z", "direction": "-", "armed": "1/on > 0"}'
+try simulate '{"guard": "z", "direction": "-", "armed": "sqrt(on - 1) > 0"}'
+# numbers of an impact that a run changes
+for e in -0.1 1.5; do
+  model '{"guard": "z", "impact": {"restitution": "e"}}' | sed 's/"end": 2/"end": 0.8/' >model.json
+  "$MBGRAD" simulate model.json --set e=$e 2>&1 | grep -E 'error|warning' | sed 's/^/  /'
+done
 # impacts that accumulate, under error control
 for formulation in lie dca qr; do
   model '{"guard": "z", "impact": {"restitution": "e"}}' >model.json
@@ -64,7 +75,7 @@ END
 for formulation in dae ali3p dca qr; do
   echo "$formulation"
   "$MBGRAD" simulate locked.json --formulation $formulation --step 0.01 2>&1 | grep error | sed -E 's/t = [0-9.]+/t = .../; s/^/  /'
-  for guard in 'sqrt(z - 0.999)' 'z - 1'; do
+  for guard in 'sqrt(z - 0.999)' 'z - 1' 'z > 0.5'; do
     model '{"guard": "'"$guard"'", "direction": "-"}' >model.json
     "$MBGRAD" simulate model.json --formulation $formulation --step 0.01 2>&1 | grep error | sed -E 's/t = [0-9.]+/t = .../; s/^/  /'
   done
