@@ -208,6 +208,7 @@ int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   }
   mbg__events_reset(m, ev->design);
   ev->given = ev->left = false;
+  ev->lead = 1;
   ev->F = NULL;
   ev->nfiring = ev->applied = 0;
   ev->solved = -1;
@@ -283,10 +284,20 @@ static int check_zeno(mbg_context *ctx, mbg__events *ev, int i, double t, double
   return MBG_OK;
 }
 
+void mbg__events_lead(mbg__events *ev, double share) { ev->lead = share; }
+
+int mbg__events_too_near(mbg_context *ctx, const mbg__events *ev, int event, double t, double h1) {
+  return mbg__fail_at(ctx, MBG_ERROR_INPUT, &ev->m->events[event].where, 0,
+                      "at t = %.9g, %.1e s after the start or another event: rounding is all that so short a step of "
+                      "'lie' and 'dae' has; change a parameter, or use 'ali3p', 'dca' or 'qr'",
+                      t, h1);
+}
+
 int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double t, const mbg__state *before) {
   const mbg__event *e = &ev->m->events[i];
-  mbg__firing f = {.event = i, .node = node, .t = t, .gdot = NAN, .grazing = INFINITY};
+  mbg__firing f = {.event = i, .node = node, .t = t, .gdot = NAN, .grazing = INFINITY, .lead = ev->lead};
   int err = MBG_OK;
+  ev->lead = 1;
   if (e->guard >= 0) {
     f.gdot = -e->direction * ev->gd[i]; /* G = -direction g */
     f.grazing = ev->grazing;
@@ -380,6 +391,13 @@ int mbg__events_differentiable(mbg_context *ctx, const mbg__events *ev) {
       return mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
                        "event '%s' at t = %.9g grazes: its guard turns at 0 (measure %.1e), and there is no gradient",
                        name, f->t, f->grazing);
+    }
+    if (f->lead < 1e-5) {
+      mbg__note(
+          ctx, MBG_WARNING,
+          "event '%s' at t = %.9g comes %.0e of a step after the start or another event: the rounding of so short "
+          "a step of 'lie' and 'dae' leaves about %.0f digits of gradients; 'ali3p', 'dca' and 'qr' keep them",
+          name, f->t, f->lead, fmax(0, 14 + log10(f->lead)));
     }
     if (f->grazing < 1e-4) {
       mbg__note(ctx, MBG_WARNING,

@@ -38,6 +38,7 @@ struct mbg__events {
   double *slope;                    /* |dg/dt| by values of the last step                    (nevent) */
   double *speed;                    /* |gd| where it was known last                          (nevent) */
   double length;                    /* of the trial */
+  double lead;                      /* see mbg__events_lead; 1: nothing is said */
   double *gm, *gdm;                 /* ... inside it */
   double *largest, *range;          /* |g| since the last event, and in the run */
   double grazing;                   /* of the event found last */

@@ -286,10 +286,11 @@ static double second_length(const crossing *c, double h, double g, double *slope
   return c->x + change - c->bend / (2 * *slope) * change * change;
 }
 
-/* The change of a guard that counts as a jump: a share of its range so far, which `length` may have widened. */
-static double jump_of(const mbg__events *ev, int i, double length) {
+/* The change of a guard that counts as a jump: a share of its range so far, and in the step by its rate. */
+static double jump_of(const search *s, int i) {
+  const mbg__events *ev = s->ev;
   const double known = fmax(ev->largest[i], fabs(ev->g[i]));
-  return 1e-3 * fmax(known, length * fabs(ev->gd[i]));
+  return 1e-3 * fmax(known, re(s->h) * fabs(ev->gd[i]));
 }
 
 /* At its zero a guard is 0 but for rounding, and falls. Where it does neither, the bracket is narrowed to see whether
@@ -297,7 +298,7 @@ static double jump_of(const mbg__events *ev, int i, double length) {
 static int check_jump(search *s, int i, double lo, double hi, double *length) {
   const mbg__events *ev = s->ev;
   const mbg__event *e = &ev->m->events[i];
-  const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h)), most = jump_of(ev, i, *length);
+  const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h)), most = jump_of(s, i);
   double above = ev->at_zero[i] ? 0 : ev->g[i];
   int err = MBG_OK;
   if (fabs(ev->gt[i]) <= most && ev->gdt[i] < 0) {

@@ -99,9 +99,22 @@ static int wrong_side(mbg_context *ctx, const mbg__events *ev, int i, double t) 
       -e->direction * ev->g[i], mbg__time_shown(t), e->direction < 0 ? "-" : "+", e->direction < 0 ? "above" : "below");
 }
 
+/* An event that is given for the start, or before, does not happen: modes have their first values there. */
+static void note_past(mbg_context *ctx, const mbg__events *ev, double t) {
+  for (int i = 0; ev->nfiring == 0 && i < ev->m->nevent; i++) {
+    const mbg__event *e = &ev->m->events[i];
+    const double at = e->at >= 0 ? (double)re(ev->design->attr[e->at]) : INFINITY;
+    if (at <= t + 1e-12 * fabs(t)) {
+      mbg__note(ctx, MBG_NOTE, "event '%s' does not happen: its time %.9g is not after the start of the run", e->name,
+                at);
+    }
+  }
+}
+
 int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) {
   const mbg_model *m = ev->m;
   int err = MBG_OK;
+  note_past(ctx, ev, re(state->t));
   MBG_TRY(mbg__guards_at(ctx, ev, state, ev->g, ev->gd));
   ev->rated = true;
   ev->unrated = 0;

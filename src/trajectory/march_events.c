@@ -239,6 +239,17 @@ done:
   return err;
 }
 
+/* the step to an event may be so short that rounding is all it has */
+static int check_length(mbg_context *ctx, const walk *w, int event, double t, double h1) {
+  const mbg__march *m = w->m;
+  const double share = h1 / fmax(w->cell, w->least);
+  if (!(m->method.shortest > 0)) {
+    return MBG_OK;
+  }
+  mbg__events_lead(m->plan.events, share);
+  return share < m->method.shortest ? mbg__events_too_near(ctx, m->plan.events, event, t, h1) : MBG_OK;
+}
+
 /* one step, perhaps to an event, which acts */
 static int advance(mbg_context *ctx, walk *w) {
   const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m, .inside = state_inside};
@@ -255,6 +266,7 @@ static int advance(mbg_context *ctx, walk *w) {
   }
   const double most = w->controlled ? beyond_controlled(w, re(t), re(h)) : beyond(w, re(h));
   MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, most, &h1, &event));
+  MBG_TRY(event >= 0 ? check_length(ctx, w, event, re(t), re(h1)) : MBG_OK);
   mbg__events_accept(m->plan.events);
   MBG_TRY(commit(ctx, w, h1, mbg__events_count(m->plan.events)));
   w->on_grid = true;

@@ -45,6 +45,11 @@ for e in -0.1 1.5; do
   model '{"guard": "z", "impact": {"restitution": "e"}}' | sed 's/"end": 2/"end": 0.8/' >model.json
   "$MBGRAD" simulate model.json --set e=$e 2>&1 | grep -E 'error|warning' | sed 's/^/  /'
 done
+# times that are not in the run
+for at in 0 -1; do
+  model '{"at": '$at', "set": {"on": 1}}' >model.json
+  "$MBGRAD" gradient model.json --no-error-estimate 2>&1 | grep 'event'
+done
 # impacts that accumulate, under error control
 for formulation in lie dca qr; do
   model '{"guard": "z", "impact": {"restitution": "e"}}' >model.json
