@@ -99,9 +99,11 @@ static int wrong_side(mbg_context *ctx, const mbg__events *ev, int i, double t) 
       -e->direction * ev->g[i], mbg__time_shown(t), e->direction < 0 ? "-" : "+", e->direction < 0 ? "above" : "below");
 }
 
-/* An event that is given for the start, or before, does not happen: modes have their first values there. */
+/* An event that is given for the start, or before, does not happen: modes have their first values there. A run that
+   goes on from a state has such events behind it. */
 static void note_past(mbg_context *ctx, const mbg__events *ev, double t) {
-  for (int i = 0; ev->nfiring == 0 && i < ev->m->nevent; i++) {
+  const bool begins = ev->nfiring == 0 && t == ev->m->run.start;
+  for (int i = 0; begins && i < ev->m->nevent; i++) {
     const mbg__event *e = &ev->m->events[i];
     const double at = e->at >= 0 ? (double)re(ev->design->attr[e->at]) : INFINITY;
     if (at <= t + 1e-12 * fabs(t)) {
