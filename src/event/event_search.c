@@ -45,12 +45,16 @@ static bool is_far(const search *s, int i, double length) {
   const mbg__events *ev = s->ev;
   const double g0 = ev->g[i], g1 = ev->gt[i], now = fabs(g1 - g0) / s->length;
   const double known = ev->slope[i] > ev->speed[i] ? ev->slope[i] : ev->speed[i], rate = now > known ? now : known;
-  return !ev->at_zero[i] && (g0 < g1 ? g0 : g1) > FAR * length * rate;
+  const double least = ev->open[i] ? fmin(g0, g1) : -fmax(g0, g1);
+  return !ev->at_zero[i] && least > FAR * length * rate;
 }
+
+/* a guard that is closed until its side changes has no event */
+static bool opens(const mbg__events *ev, int i) { return !ev->open[i] && ev->gt[i] > 0; }
 
 static bool any_near(const search *s, double length) {
   for (int i = 0; i < s->ev->m->nevent; i++) {
-    if (s->ev->armed[i] && s->ev->open[i] && s->ev->m->events[i].guard >= 0 && !is_far(s, i, length)) {
+    if (s->ev->armed[i] && s->ev->m->events[i].guard >= 0 && !opens(s->ev, i) && !is_far(s, i, length)) {
       return true;
     }
   }
@@ -115,10 +119,13 @@ done:
   return err;
 }
 
-/* guard i along a part of the step */
+/* guard i along a part of the step, or (side -1) the guard with its sign changed */
 typedef struct {
   double a, ga, da, b, gb, db;
+  double side;
 } part;
+
+static bool crossed(const part *p, double g) { return p->side > 0 ? g <= 0 : g > 0; }
 
 /* Is the cubic above its error, 16 error x^2 (1-x)^2 with the one in the middle, everywhere inside? Its Bernstein
    coefficients b are those of 3 b1 x (1-x)^2 + 3 b2 x^2 (1-x) + ..., and x (1-x) <= 1/4: 4 error < 3 min(b1, b2) will
@@ -129,16 +136,17 @@ static bool clear_of(const part *p, double error) {
 }
 
 /* Looks between two open ends for a guard that closes and opens again: where the cubic through both dips below 0, or
-   could, by its error in the middle, one looks again. *hi > 0: closed there, by a step of this length. */
-static int find_inside(search *s, int i, part p, int depth, double *hi) {
+   could, by its error in the middle, one looks again. *at > 0: closed there, by a step of this length. Between two
+   closed ends for one that opens and closes again. */
+static int find_inside(search *s, int i, part p, int depth, double *at) {
   mbg__events *ev = s->ev;
   const double h = p.b - p.a, reach = h / 2 * fmax(fabs(p.da), fabs(p.db));
   int err = MBG_OK;
   const double x = dip(p.ga, h * p.da, p.gb, h * p.db);
   if (x < 1) {
     MBG_TRY(try_length(s, p.a + h * x));
-    if (ev->gt[i] <= 0) {
-      *hi = p.a + h * x;
+    if (crossed(&p, ev->gt[i])) {
+      *at = p.a + h * x;
       return MBG_OK;
     }
   }
@@ -147,26 +155,29 @@ static int find_inside(search *s, int i, part p, int depth, double *hi) {
   }
   const double m = p.a + h / 2;
   MBG_TRY(look(s, m));
-  const double gm = ev->gm[i], dm = ev->gdm[i], error = fabs(gm - middle(p.ga, h * p.da, p.gb, h * p.db));
-  if (ev->at_zero[i] && p.a == 0 && gm <= 8 * DBL_EPSILON * ev->range[i]) {
-    /* still at the zero of an impact, but for rounding: without restitution a gap opens slowly */
-    return find_inside(s, i, (part){m, fmax(gm, 0), fmax(dm, 0), p.b, p.gb, p.db}, depth + 1, hi);
+  const double gm = p.side * ev->gm[i], dm = p.side * ev->gdm[i];
+  const double error = fabs(gm - middle(p.ga, h * p.da, p.gb, h * p.db));
+  const part left = {p.a, p.ga, p.da, m, gm, dm, p.side}, right = {m, gm, dm, p.b, p.gb, p.db, p.side};
+  if ((ev->at_zero[i] || ev->passed[i]) && p.a == 0 && gm <= 8 * DBL_EPSILON * ev->range[i]) {
+    /* still at the zero of its event, but for rounding: without restitution a gap opens slowly */
+    return find_inside(s, i, (part){m, fmax(gm, 0), fmax(dm, 0), p.b, p.gb, p.db, p.side}, depth + 1, at);
   }
   if (gm <= 0) {
     MBG_TRY(try_length(s, m));
-    if (ev->gt[i] <= 0) {
-      *hi = m;
+    if (crossed(&p, ev->gt[i])) {
+      *at = m;
       return MBG_OK;
     }
   }
-  if (x == 1 && gm > 0 && (fmin(gm, fmin(p.ga, p.gb)) > 8 * error || clear_of(&p, error))) {
+  const bool resolved = error <= 1e-3 * (fmax(p.ga, p.gb) + reach); /* else its error says little, too */
+  if (x == 1 && gm > 0 && resolved && (fmin(gm, fmin(p.ga, p.gb)) > 8 * error || clear_of(&p, error))) {
     return MBG_OK;
   }
-  MBG_TRY(find_inside(s, i, (part){p.a, p.ga, p.da, m, gm, dm}, depth + 1, hi));
-  if (*hi > 0) {
+  MBG_TRY(find_inside(s, i, left, depth + 1, at));
+  if (*at > 0) {
     return MBG_OK;
   }
-  MBG_TRY(find_inside(s, i, (part){m, gm, dm, p.b, p.gb, p.db}, depth + 1, hi));
+  MBG_TRY(find_inside(s, i, right, depth + 1, at));
 done:
   return err;
 }
@@ -195,6 +206,24 @@ done:
   return err;
 }
 
+/* ... of a guard that is closed at both ends, but not in between */
+static int find_bump(search *s, int i, double *lo, double *hi) {
+  const mbg__events *ev = s->ev;
+  const double h = s->limit;
+  int err = MBG_OK;
+  *lo = *hi = 0;
+  MBG_TRY(try_length(s, h));
+  if (ev->gt[i] > 0) {
+    return MBG_OK;
+  }
+  const part p = {0, fmax(-ev->g[i], 0), -ev->gd[i], h, -ev->gt[i], -ev->gdt[i], -1};
+  MBG_TRY(find_inside(s, i, p, 0, lo));
+  *hi = *lo > 0 ? h : 0;
+  MBG_TRY(try_length(s, h));
+done:
+  return err;
+}
+
 /* A bracket of the first crossing of guard i: open at lo, closed at hi; hi = 0: there is none. */
 static int find_bracket(search *s, int i, double beyond, double *lo, double *hi) {
   mbg__events *ev = s->ev;
@@ -206,7 +235,7 @@ static int find_bracket(search *s, int i, double beyond, double *lo, double *hi)
     *hi = h;
     return ev->at_zero[i] ? find_open(s, i, lo, hi) : MBG_OK;
   }
-  MBG_TRY(find_inside(s, i, (part){0, g0, ev->gd[i], h, ev->gt[i], ev->gdt[i]}, 0, hi));
+  MBG_TRY(find_inside(s, i, (part){0, g0, ev->gd[i], h, ev->gt[i], ev->gdt[i], 1}, 0, hi));
   if (*hi > 0) {
     return MBG_OK;
   }
@@ -385,13 +414,13 @@ static int find(search *s, int i, double beyond, bool found, double *length) {
     *length = to_time(s, i, beyond);
     return MBG_OK;
   }
-  if (!ev->open[i] || is_far(s, i, found ? s->limit : beyond)) {
+  if (is_far(s, i, found ? s->limit : beyond)) {
     return MBG_OK;
   }
-  MBG_TRY(find_bracket(s, i, found ? s->limit : beyond, &lo, &hi));
+  MBG_TRY(ev->open[i] ? find_bracket(s, i, found ? s->limit : beyond, &lo, &hi) : find_bump(s, i, &lo, &hi));
   if (hi > 0) {
     MBG_TRY(locate(s, i, lo, hi, length));
-  } else if (found && ev->gt[i] + ev->gdt[i] * together * re(s->h) <= 0) {
+  } else if (found && ev->open[i] && ev->gt[i] + ev->gdt[i] * together * re(s->h) <= 0) {
     *length = s->limit; /* at the same time */
   }
 done:

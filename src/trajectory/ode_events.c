@@ -64,6 +64,10 @@ bool mbg__ode_events_moves(const mbg__ode_events *e, const mbg__events *ev, int 
   return ev && (mbg__ode_events_fires(e, ev, k) >= 0 || mbg__ode_events_fired(e, k - 1) >= 0);
 }
 
+bool mbg__ode_events_stays(const mbg__ode_events *e, const mbg__events *ev, int k) {
+  return !ev || (mbg__ode_events_fired(e, k) < 0 && !mbg__ode_events_moves(e, ev, k));
+}
+
 /* ---------------------------------------------------------------------- grids */
 
 typedef struct {

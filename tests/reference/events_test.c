@@ -619,6 +619,24 @@ static void test_same_time(void **state) {
   }
 }
 
+/* A guard that is closed but for 2.6 ms of each period of 38 ms, often between two nodes: it falls 24 times in 0.9 s,
+   and its falls are found, to the rounding of the time. */
+static void test_short_openings(void **state) {
+  (void)state;
+  for (int f = 0; f < MBG_COUNT(all); f++) {
+    gradient_case c;
+    open_rod(&c, ROD("\"e\": {\"guard\": \"sin(165*t + 1.7) - 0.9476 - c/10\", \"direction\": \"-\"}", ""), all[f], 0);
+    for (int k = 0; k < mbg_run_event_count(c.run); k++) {
+      mbg_run_event e;
+      assert_int_equal(mbg_run_event_at(c.run, k, &e), MBG_OK);
+      assert_true(fabs(e.time - (M_PI - asin(0.9776) + 2 * M_PI * k - 1.7) / 165) < 1e-13);
+    }
+    assert_int_equal(mbg_run_event_count(c.run), 24);
+    gradient_case_compare(&c, all[f], 1e-10, 1e-10);
+    gradient_case_close(&c);
+  }
+}
+
 /* An event that comes a part of a step after the start: 1e-6 is a warning in `lie` and `dae`, 1e-9 an error, because
    constraints leave eps |x|/h^2 in accelerations; the others keep their digits. */
 static void test_near(void **state) {
@@ -872,6 +890,7 @@ int main(void) {
       cmocka_unit_test(test_same_time),
       cmocka_unit_test(test_break),
       cmocka_unit_test(test_near),
+      cmocka_unit_test(test_short_openings),
       cmocka_unit_test(test_no_restitution),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
