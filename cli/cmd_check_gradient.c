@@ -65,16 +65,6 @@ static bool is_constant(const cli_proof *p, int k) {
   return constant;
 }
 
-/* the remainder of the largest step is rounding: no term of second order */
-static bool is_linear(const mbg_proof *q) {
-  for (int i = 0; i < MBG_TAYLOR_POINTS; i++) {
-    if (isfinite(q->taylor[i].remainder)) {
-      return q->taylor[i].remainder <= 1e-12 * fmax(fabs(q->value), fabs(q->taylor[i].difference));
-    }
-  }
-  return false;
-}
-
 static verdict judge(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
   const bool same = q->direct_vs_adjoint <= p->same, two = q->taylor_slope >= 1.95 && q->taylor_slope <= 2.05;
@@ -84,7 +74,7 @@ static verdict judge(const cli_proof *p, int k) {
   if (same && two && (q->taylor_decades >= 2.99 || cli_proof_limited(q))) {
     return q->taylor_decades >= 2.99 ? PROVEN : LIMITED;
   }
-  return same && is_linear(q) ? LINEAR : NOT_PROVEN;
+  return same && cli_proof_linear(q) ? LINEAR : NOT_PROVEN;
 }
 
 static bool is_small(const cli_proof *p, int k) {
@@ -115,6 +105,10 @@ static char *missed(const cli_proof *p, const mbg_proof *q) {
   if (!(q->direct_vs_adjoint <= p->same)) {
     return cli_format("direct and adjoint differ by %.1g (needed: %.0e)", q->direct_vs_adjoint, p->same);
   }
+  if (q->sequence_event && q->sequence_eps <= q->taylor[MBG_TAYLOR_POINTS - 1].eps) {
+    return cli_format("event '%s' (t = %.6g) %s however little the parameters change", q->sequence_event,
+                      q->sequence_time, cli_proof_event_change(q));
+  }
   if (isnan(q->taylor_slope)) {
     return cli_format("the remainder never falls with slope 2");
   }
@@ -124,7 +118,7 @@ static char *missed(const cli_proof *p, const mbg_proof *q) {
 /* the first verdict in one line; to be freed */
 static char *exact_text(const cli_proof *p, int k) {
   const mbg_proof *q = proof_of(p, k);
-  char how[96], far[200] = "no finite difference could be computed";
+  char how[96], below[96], far[200] = "no finite difference could be computed";
   snprintf(how, sizeof(how), "direct and adjoint agree to %.1g", fmax(q->direct_vs_adjoint, 1e-16));
   const verdict is = judge(p, k);
   if (isfinite(q->finite_difference) && q->finite_difference > 0.01 && is != CONSTANT && is != NOT_PROVEN) {
@@ -143,9 +137,10 @@ static char *exact_text(const cli_proof *p, int k) {
                       "sequence of events changes: slope %.2f over %.1f decades; %s; %s",
                       q->taylor[q->taylor_first].eps, q->sequence_eps, q->taylor_slope, q->taylor_decades, how, far);
   case LINEAR:
-    return cli_format("gradient proven exact for these steps: linear in the parameters, the remainder is rounding; "
+    snprintf(below, sizeof(below), " and eps < %.1e, where the sequence of events changes", q->sequence_eps);
+    return cli_format("gradient proven exact for these steps%s: linear in the parameters, the remainder is rounding; "
                       "%s; %s",
-                      how, far);
+                      q->sequence_event ? below : "", how, far);
   case CONSTANT:
     return cli_format("gradient proven exact for these steps: no parameter changes this criterion beyond rounding, "
                       "and the gradient is 0");

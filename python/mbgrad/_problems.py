@@ -99,6 +99,11 @@ class GradientCheck(dict[str, Proof]):
                 f"{name}: gradient {verdict}; Taylor slope {p.taylor_slope:.2f} over {p.taylor_decades:.1f} decades,"
                 f" direct and adjoint agree to {max(p.direct_vs_adjoint, 1e-16):.1g},"
                 f" finite differences to {p.finite_difference:.1g}"
+                + (
+                    f"; below eps {p.sequence_eps:.1g}, where event '{p.sequence_event}' is another one"
+                    if p.sequence_event
+                    else ""
+                )
             )
         return "\n".join(lines)
 
@@ -888,13 +893,19 @@ def _channel(r: Any) -> Channel:
     return record(Channel, r, time=array_of(r.time, n), data=array_of(r.data, n), model=array_of(r.model, n))
 
 
+_CHANGES = {lib.MBG_EVENT_GONE: "gone", lib.MBG_EVENT_NEW: "new", lib.MBG_EVENT_MOVED: "moved"}
+
+
 def _proof(done: Compiled, k: int, q: Any, agreement: float, p: FloatArray) -> Proof:
     gradient = array_of(q.gradient, done.layout.count)
     points = [(t.eps, t.difference, t.remainder) for t in q.taylor]
     same = q.direct_vs_adjoint <= agreement
-    proven = same and 1.95 <= q.taylor_slope <= 2.05 and q.taylor_decades >= 2.99
-    if same and not proven:  # linear in the parameters: the remainder of the largest step is rounding
-        first = next((t for t in points if np.isfinite(t[2])), None)
+    two = 1.95 <= q.taylor_slope <= 2.05
+    proven = same and two and q.taylor_decades >= 2.99
+    if same and two and q.sequence_event:  # up to the eps where the sequence of events changes
+        proven = proven or (q.taylor_decades >= 1.5 and points[q.taylor_first][0] < q.sequence_eps)
+    if same and not proven:  # linear in the parameters: the remainder of the largest step is rounding, over 3 decades
+        first = next((t for t in points[:-9] if np.isfinite(t[2]) and t[0] < q.sequence_eps), None)
         proven = first is not None and first[2] <= 1e-12 * max(abs(q.value), abs(first[1]))
     if not proven:  # no parameter changes the criterion beyond rounding
         steps = [abs(t[1]) for t in points if np.isfinite(t[1])]
@@ -910,6 +921,7 @@ def _proof(done: Compiled, k: int, q: Any, agreement: float, p: FloatArray) -> P
         proven=bool(proven),
         eps=tuple(t[0] for t in points),
         remainder=tuple(t[2] for t in points),
+        sequence_change=_CHANGES[q.sequence_change] if q.sequence_event else None,
     )
 
 

@@ -117,6 +117,9 @@ class Proof:
         Best agreement with central differences, and the relative step that reached it.
     eps, remainder : tuple of float
         The points of the Taylor test.
+    sequence_eps, sequence_event, sequence_time, sequence_change
+        The sequence of events is that of the run at every eps below ``sequence_eps`` (infinite: everywhere). There the
+        event of this name is gone, new, or has another place in the order, as ``sequence_change`` says.
     """
 
     criterion: str
@@ -130,6 +133,10 @@ class Proof:
     finite_difference_step: float
     eps: tuple[float, ...] = dataclasses.field(repr=False)
     remainder: tuple[float, ...] = dataclasses.field(repr=False)
+    sequence_eps: float
+    sequence_event: str | None
+    sequence_time: float
+    sequence_change: str | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -181,6 +181,30 @@ def test_check_gradient(program):
     assert "proven" in repr(proof)
 
 
+def test_check_gradient_across_events(program, tmp_path):
+    """A wall that the second parameter moves: its impact vanishes above an eps, and a time is linear below."""
+    text = """{"mbgrad": 1, "parameters": {"k": 40, "a": 0.5, "e": 0.6, "wall": -0.4995, "late": 0.6021},
+      "modes": {"push": 0}, "bodies": {"b": {"motion": "point", "mass": 1, "position": ["a", 0, 0]}},
+      "joints": {"rail": {"type": "point-on-line", "between": ["ground", "b"], "at": [0, 0, 0], "axis": [1, 0, 0]}},
+      "signals": {"x": {"type": "position", "of": "b", "component": "x"}},
+      "forces": {"f": {"type": "force", "on": "b", "force": ["-k*x + push", 0, 0]}},
+      "events": {"hit": {"guard": "x - wall", "impact": {"restitution": "e"}},
+        "switch": {"at": "late", "set": {"push": 1}}},
+      "criteria": {"x_end": {"terminal": "x"}, "when": {"terminal": "t", "at": "switch"}},
+      "run": {"end": 0.7, "step": 0.005}}"""
+    path = tmp_path / "wall.json"
+    path.write_text(text)
+    said = program("check", str(path), "--gradient", statuses=(0, 3))["gradient"]
+    proof = mbgrad.load(path).check_gradient()
+    assert proof.proven
+    assert said["proven"]
+    for name in ("x_end", "when"):
+        assert proof[name].sequence_event == "hit"
+        assert proof[name].sequence_change == "gone"
+        assert proof[name].sequence_eps == said["criteria"][name]["sequence_eps"]
+    assert "hit" in repr(proof)
+
+
 def test_program_and_version():
     out = subprocess.run([sys.executable, "-m", "mbgrad", "--version"], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == f"mbgrad {mbgrad.__version__}"

@@ -14,6 +14,7 @@ typedef struct {
   double grazing; /* gdot^2 / (2 |gdd| ghat): share of ghat by which the guard may move until the event is gone */
   real impulse;   /* of an impact */
   double jump;    /* of the rate of its gap */
+  double lead;    /* share of the step that leads to it in the grid's, where rounding matters; else 1 */
   bool follows;   /* at the time of the firing before it, which carried its guard across 0 */
   bool together;  /* ... whose guard passed 0 at the same time: no gradient */
 } mbg__firing;

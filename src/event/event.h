@@ -68,6 +68,10 @@ int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps
                        real *h1, int *event);
 /* The trial becomes the present node. */
 void mbg__events_accept(mbg__events *ev);
+/* The step that leads to the next firing has this share of the grid's, and rounding matters where it is small (`lie`,
+   `dae`). The error where it is too small to be made: h1 after t. */
+void mbg__events_lead(mbg__events *ev, double share);
+int mbg__events_too_near(mbg_context *ctx, const mbg__events *ev, int event, double t, double h1);
 /* The event fires at the present node, `node` of the run. */
 int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int event, int node, double t, const mbg__state *before);
 /* After a firing, with the step h of the grid: an error when the event accumulates. */

@@ -38,8 +38,9 @@ struct mbg__events {
   double *slope;                    /* |dg/dt| by values of the last step                    (nevent) */
   double *speed;                    /* |gd| where it was known last                          (nevent) */
   double length;                    /* of the trial */
+  double lead;                      /* see mbg__events_lead; 1: nothing is said */
   double *gm, *gdm;                 /* ... inside it */
-  double *largest;                  /* |g| since the last event */
+  double *largest, *range;          /* |g| since the last event, and in the run */
   double grazing;                   /* of the event found last */
   bool together;                    /* ... and another one happens at its time */
   double *last, *before, *interval; /* times of firings of each event, intervals between them */
@@ -66,6 +67,9 @@ struct mbg__events {
 
 /* Guards and their rates at a state, positive on the open side; time events: NAN. */
 int mbg__guards_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g, double *gd);
+
+/* ... values alone, without derivatives, where the system stands. */
+int mbg__guard_values(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g);
 
 /* The signals of a sampling and their derivatives at a state; values into ev->y. */
 int mbg__event_sample(mbg_context *ctx, mbg__events *ev, const mbg__sampling *what, const mbg__state *state);

@@ -1,16 +1,7 @@
-/* Guards of a run: values, sides, and the search for the first event in a step (theory 7, section 2). */
+/* Guards of a run: values and sides. */
 #include "event/event_internal.h"
 
-#include <float.h>
 #include <string.h>
-
-enum { LOCATE_MAX = 100, HALVINGS = 40, DEPTH = 8, SECANTS = 5 };
-
-/* see is_far; rates are looked at after so many nodes */
-enum { FAR = 3, LOOK = 16 };
-
-/* events closer than this share of a step are at one time */
-static const double together = 1e-9;
 
 /* ---------------------------------------------------------------------- values */
 
@@ -41,8 +32,7 @@ static double oriented(const mbg__events *ev, int i) {
   return -ev->m->events[i].direction * re(ev->y[ev->guard_of[i]]);
 }
 
-/* where the system alone stands, guards need no derivatives to be evaluated */
-static int values_at(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g) {
+int mbg__guard_values(mbg_context *ctx, mbg__events *ev, const mbg__state *state, double *g) {
   const int err = ev->guards.nused > 0 ? mbg__system_sample(ctx, ev->sys, &ev->guards, state, ev->y) : MBG_OK;
   for (int i = 0; i < ev->m->nevent; i++) {
     g[i] = ev->m->events[i].guard >= 0 ? oriented(ev, i) : NAN;
@@ -92,10 +82,13 @@ int mbg__events_guard(mbg_context *ctx, mbg__events *ev, int guard, const mbg__s
 
 /* ---------------------------------------------------------------------- sides */
 
-static bool is_armed(mbg__events *ev, int i) {
-  mbg__fn_env env = {.model = ev->m, .work = ev->functions, .attr = ev->design->attr, .fn = ev->m->events[i].armed};
-  real value;
-  return env.fn < 0 || (mbg__fn_only(&env, 0, NULL, &value) == MBG_OK && re(value) != 0);
+static int look_armed(mbg_context *ctx, mbg__events *ev, int i) {
+  mbg__fn_env env = {
+      .ctx = ctx, .model = ev->m, .work = ev->functions, .attr = ev->design->attr, .fn = ev->m->events[i].armed};
+  real value = 1;
+  const int err = env.fn < 0 ? MBG_OK : mbg__fn_only(&env, 0, NULL, &value);
+  ev->armed[i] = err == MBG_OK && re(value) != 0;
+  return err;
 }
 
 static int wrong_side(mbg_context *ctx, const mbg__events *ev, int i, double t) {
@@ -106,9 +99,24 @@ static int wrong_side(mbg_context *ctx, const mbg__events *ev, int i, double t) 
       -e->direction * ev->g[i], mbg__time_shown(t), e->direction < 0 ? "-" : "+", e->direction < 0 ? "above" : "below");
 }
 
+/* An event that is given for the start, or before, does not happen: modes have their first values there. A run that
+   goes on from a state has such events behind it. */
+static void note_past(mbg_context *ctx, const mbg__events *ev, double t) {
+  const bool begins = ev->nfiring == 0 && t == ev->m->run.start;
+  for (int i = 0; begins && i < ev->m->nevent; i++) {
+    const mbg__event *e = &ev->m->events[i];
+    const double at = e->at >= 0 ? (double)re(ev->design->attr[e->at]) : INFINITY;
+    if (at <= t + 1e-12 * fabs(t)) {
+      mbg__note(ctx, MBG_NOTE, "event '%s' does not happen: its time %.9g is not after the start of the run", e->name,
+                at);
+    }
+  }
+}
+
 int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) {
   const mbg_model *m = ev->m;
   int err = MBG_OK;
+  note_past(ctx, ev, re(state->t));
   MBG_TRY(mbg__guards_at(ctx, ev, state, ev->g, ev->gd));
   ev->rated = true;
   ev->unrated = 0;
@@ -116,7 +124,7 @@ int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) 
     const bool before = ev->armed[i];
     ev->slope[i] = 0;
     ev->speed[i] = fabs(ev->gd[i]);
-    ev->armed[i] = is_armed(ev, i);
+    MBG_TRY(look_armed(ctx, ev, i));
     if (m->events[i].guard < 0 || !ev->armed[i]) {
       continue;
     }
@@ -128,14 +136,14 @@ int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) 
     } else if (ev->passed[i]) {
       ev->open[i] = false; /* whatever the rounding of its zero says */
     } else if (ev->at_zero[i]) {
-      ev->open[i] = true; /* ... or that of an impact */
+      ev->open[i] = true; /* ... or that of an impact, after which it does not close, even where its restitution is 0 */
+      ev->gd[i] = fmax(ev->gd[i], 0);
     } else {
       ev->closing[i] = ev->closing[i] || (ev->open[i] && ev->g[i] < 0); /* carried across */
       ev->open[i] = ev->g[i] > 0;
     }
     ev->largest[i] = fabs(ev->g[i]);
   }
-  memset(ev->passed, 0, (size_t)m->nevent * sizeof(bool));
 done:
   return err;
 }
@@ -150,11 +158,13 @@ void mbg__events_accept(mbg__events *ev) {
   ev->unrated = ev->rated ? 0 : ev->unrated + 1;
   memcpy(ev->g, ev->gt, bytes);
   memcpy(ev->gd, ev->gdt, bytes);
+  memset(ev->passed, 0, (size_t)ev->m->nevent * sizeof(bool));
   for (int i = 0; i < ev->m->nevent; i++) {
     if (ev->m->events[i].guard >= 0 && ev->armed[i]) {
       ev->at_zero[i] = ev->at_zero[i] && !(ev->g[i] > 0);
       ev->open[i] = ev->g[i] > 0;
       ev->largest[i] = fabs(ev->g[i]) > ev->largest[i] ? fabs(ev->g[i]) : ev->largest[i];
+      ev->range[i] = fmax(ev->range[i], ev->largest[i]);
     }
   }
 }
@@ -168,420 +178,4 @@ int mbg__events_next(mbg__events *ev) {
     ev->closing[i] = false;
   }
   return -1;
-}
-
-/* ---------------------------------------------------------------------- search */
-
-typedef struct {
-  mbg_context *ctx;
-  mbg__events *ev;
-  const mbg__event_steps *steps;
-  real t, h;
-  double limit;  /* length of the step to the first event so far, h: none */
-  double length; /* of the trial */
-  double looked; /* where gm and gdm are known */
-} search;
-
-/* guards at the end of a step of this length */
-static int try_length(search *s, double length) {
-  int err = MBG_OK;
-  if (length == s->length) {
-    return MBG_OK;
-  }
-  MBG_TRY(s->steps->step(s->ctx, s->steps->user, length == re(s->h) ? s->h : length));
-  s->length = length;
-  const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
-  MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
-  s->ev->rated_t = true;
-done:
-  return err;
-}
-
-/* ---------------------------------------------------------------------- guards that are far from 0 */
-
-/* No rates are needed where a guard is at both ends so far from 0 that it would have to move several times as fast as
-   by its values in this step and the last, and by its rate where that was known last. */
-static bool is_far(const search *s, int i, double length) {
-  const mbg__events *ev = s->ev;
-  const double g0 = ev->g[i], g1 = ev->gt[i], now = fabs(g1 - g0) / s->length;
-  const double known = ev->slope[i] > ev->speed[i] ? ev->slope[i] : ev->speed[i], rate = now > known ? now : known;
-  return !ev->at_zero[i] && (g0 < g1 ? g0 : g1) > FAR * length * rate;
-}
-
-static bool any_near(const search *s, double length) {
-  for (int i = 0; i < s->ev->m->nevent; i++) {
-    if (s->ev->armed[i] && s->ev->open[i] && s->ev->m->events[i].guard >= 0 && !is_far(s, i, length)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* guards at the end of the first trial; rates there, and at its start, where they are needed. beyond: as in search */
-static int begin(search *s, double beyond) {
-  mbg__events *ev = s->ev;
-  int err = MBG_OK;
-  const mbg__state end = s->steps->state(s->ctx, s->steps->user, true);
-  ev->rated_t = mbg__events_disturb(ev) || ev->unrated >= LOOK;
-  if (!ev->rated_t) {
-    MBG_TRY(values_at(s->ctx, ev, &end, ev->gt));
-    ev->rated_t = any_near(s, beyond);
-  }
-  if (ev->rated_t) {
-    MBG_TRY(mbg__guards_at(s->ctx, ev, &end, ev->gt, ev->gdt));
-    for (int i = 0; i < ev->m->nevent; i++) {
-      ev->speed[i] = fmax(ev->speed[i], fabs(ev->gdt[i]));
-    }
-  }
-  if (!ev->rated && any_near(s, beyond)) {
-    const mbg__state start = s->steps->state(s->ctx, s->steps->user, false);
-    MBG_TRY(mbg__guards_at(s->ctx, ev, &start, ev->gm, ev->gd));
-    ev->rated = true;
-  }
-done:
-  return err;
-}
-
-/* ---------------------------------------------------------------------- the first crossing */
-
-/* the local minimum of the cubic through (0, g0), (1, g1) with slopes d0, d1; 1 when there is none inside below 0 */
-static double dip(double g0, double d0, double g1, double d1) {
-  const double b = 3 * (g1 - g0) - 2 * d0 - d1, a = d0 + d1 - 2 * (g1 - g0), disc = b * b - 3 * a * d0;
-  const double s = disc > 0 ? -d0 / (b + sqrt(disc)) : 1;
-  return s > 0 && s < 1 && g0 + s * (d0 + s * (b + s * a)) <= 0 ? s : 1;
-}
-
-/* g of the cubic in the middle */
-static double middle(double g0, double d0, double g1, double d1) { return (g0 + g1) / 2 + (d0 - d1) / 8; }
-
-/* guards inside the trial of length h, into gm and gdm */
-static int look(search *s, double length) {
-  mbg__events *ev = s->ev;
-  const size_t bytes = (size_t)ev->m->nevent * sizeof(double);
-  int err = MBG_OK;
-  if (length == s->looked) {
-    return MBG_OK;
-  }
-  if (s->steps->inside && length < s->length) {
-    const mbg__state state = s->steps->inside(s->ctx, s->steps->user, length);
-    MBG_TRY(mbg__guards_at(s->ctx, ev, &state, ev->gm, ev->gdm));
-  } else {
-    MBG_TRY(try_length(s, length));
-    memcpy(ev->gm, ev->gt, bytes);
-    memcpy(ev->gdm, ev->gdt, bytes);
-  }
-  s->looked = length;
-done:
-  return err;
-}
-
-/* guard i along a part of the step */
-typedef struct {
-  double a, ga, da, b, gb, db;
-} part;
-
-/* Is the cubic above its error, 16 error x^2 (1-x)^2 with the one in the middle, everywhere inside? Its Bernstein
-   coefficients b are those of 3 b1 x (1-x)^2 + 3 b2 x^2 (1-x) + ..., and x (1-x) <= 1/4: 4 error < 3 min(b1, b2) will
-   do, here with a factor of 8. An end at 0 that opens, after an impact, is no reason to look again. */
-static bool clear_of(const part *p, double error) {
-  const double h = p->b - p->a, b1 = p->ga + h * p->da / 3, b2 = p->gb - h * p->db / 3;
-  return p->ga >= 0 && p->gb >= 0 && 3 * fmin(b1, b2) > 32 * error;
-}
-
-/* Looks between two open ends for a guard that closes and opens again: where the cubic through both dips below 0, or
-   could, by its error in the middle, one looks again. *hi > 0: closed there, by a step of this length. */
-static int find_inside(search *s, int i, part p, int depth, double *hi) {
-  mbg__events *ev = s->ev;
-  const double h = p.b - p.a, reach = h / 2 * fmax(fabs(p.da), fabs(p.db));
-  int err = MBG_OK;
-  const double x = dip(p.ga, h * p.da, p.gb, h * p.db);
-  if (x < 1) {
-    MBG_TRY(try_length(s, p.a + h * x));
-    if (ev->gt[i] <= 0) {
-      *hi = p.a + h * x;
-      return MBG_OK;
-    }
-  }
-  if (depth == DEPTH || (x == 1 && (p.ga + p.gb) / 2 > 1.5 * reach)) {
-    return MBG_OK;
-  }
-  const double m = p.a + h / 2;
-  MBG_TRY(look(s, m));
-  const double gm = ev->gm[i], dm = ev->gdm[i], error = fabs(gm - middle(p.ga, h * p.da, p.gb, h * p.db));
-  if (gm <= 0) {
-    MBG_TRY(try_length(s, m));
-    if (ev->gt[i] <= 0) {
-      *hi = m;
-      return MBG_OK;
-    }
-  }
-  if (x == 1 && gm > 0 && (fmin(gm, fmin(p.ga, p.gb)) > 8 * error || clear_of(&p, error))) {
-    return MBG_OK;
-  }
-  MBG_TRY(find_inside(s, i, (part){p.a, p.ga, p.da, m, gm, dm}, depth + 1, hi));
-  if (*hi > 0) {
-    return MBG_OK;
-  }
-  MBG_TRY(find_inside(s, i, (part){m, gm, dm, p.b, p.gb, p.db}, depth + 1, hi));
-done:
-  return err;
-}
-
-static int zeno(search *s, int i) {
-  return mbg__fail(s->ctx, MBG_ERROR_CONVERGENCE,
-                   "zeno: the gap of event '%s' does not open after its impact at t = %.9g; use a compliant contact, "
-                   "or end the run",
-                   s->ev->m->events[i].name, re(s->t));
-}
-
-/* lo: the longest of h, h/2, h/4 ... after which the guard is open */
-static int find_open(search *s, int i, double *lo, double *hi) {
-  int err = MBG_OK;
-  *hi = s->limit;
-  for (int k = 0; k < HALVINGS; k++) {
-    *lo = *hi / 2;
-    MBG_TRY(try_length(s, *lo));
-    if (s->ev->gt[i] > 0) {
-      return MBG_OK;
-    }
-    *hi = *lo;
-  }
-  return zeno(s, i);
-done:
-  return err;
-}
-
-/* A bracket of the first crossing of guard i: open at lo, closed at hi; hi = 0: there is none. */
-static int find_bracket(search *s, int i, double beyond, double *lo, double *hi) {
-  mbg__events *ev = s->ev;
-  const double g0 = ev->at_zero[i] ? 0 : ev->g[i], h = s->limit;
-  int err = MBG_OK;
-  *lo = *hi = 0;
-  MBG_TRY(try_length(s, h));
-  if (ev->gt[i] <= 0) {
-    *hi = h;
-    return ev->at_zero[i] ? find_open(s, i, lo, hi) : MBG_OK;
-  }
-  MBG_TRY(find_inside(s, i, (part){0, g0, ev->gd[i], h, ev->gt[i], ev->gdt[i]}, 0, hi));
-  if (*hi > 0) {
-    return MBG_OK;
-  }
-  MBG_TRY(try_length(s, h));
-  if (beyond > h && ev->gt[i] + ev->gdt[i] * (beyond - h) <= 0) {
-    MBG_TRY(try_length(s, beyond));
-    *lo = h;
-    *hi = ev->gt[i] <= 0 ? beyond : 0;
-  }
-done:
-  return err;
-}
-
-/* The cubic p(x) = g0 + x (c1 + x (c2 + x c3)) of a guard along a step. */
-typedef struct {
-  double g0, c1, c2, c3;
-} cubic;
-
-static double value(const cubic *p, double x) { return p->g0 + x * (p->c1 + x * (p->c2 + x * p->c3)); }
-
-static double slope_of(const cubic *p, double x) { return p->c1 + x * (2 * p->c2 + 3 * x * p->c3); }
-
-/* by values and rates at both ends, 0 and h */
-static cubic by_rates(const mbg__events *ev, int i, double h) {
-  const double rise = ev->gt[i] - ev->g[i], d0 = h * ev->gd[i], d1 = h * ev->gdt[i];
-  return (cubic){ev->g[i], ev->gd[i], (3 * rise - 2 * d0 - d1) / (h * h), (d0 + d1 - 2 * rise) / (h * h * h)};
-}
-
-/* where it falls through 0 between lo and hi, from x on */
-static double root(const cubic *p, double x, double lo, double hi) {
-  for (int k = 0; k < LOCATE_MAX && hi - lo > DBL_EPSILON * hi; k++) {
-    const double g = value(p, x), next = x - g / slope_of(p, x);
-    *(g > 0 ? &lo : &hi) = x;
-    if (fabs(next - x) <= DBL_EPSILON * hi) {
-      break;
-    }
-    x = next > lo && next < hi ? next : (lo + hi) / 2;
-  }
-  return x;
-}
-
-/* The first length where the bracket is the step itself: where the guard passes 0 inside it. */
-typedef struct {
-  double x, g;  /* length, guard inside the step there */
-  double slope; /* of the guard inside the step, NAN: not known */
-  double bend;  /* its second derivative */
-} crossing;
-
-/* by the cubic through both ends, then Newton */
-static int cross_inside(search *s, int i, crossing *c) {
-  const double h = s->length;
-  const cubic p = by_rates(s->ev, i, h);
-  int err = MBG_OK;
-  const double x = root(&p, h / 2, 0, h);
-  *c = (crossing){.x = x, .g = NAN, .slope = NAN, .bend = 2 * p.c2 + 6 * p.c3 * x};
-  if (!s->steps->inside || !(x < h)) {
-    return MBG_OK;
-  }
-  MBG_TRY(look(s, x));
-  const double g = s->ev->gm[i], next = x - g / slope_of(&p, x);
-  if (next > 0 && next < h) {
-    MBG_TRY(look(s, next));
-    c->x = next;
-    c->g = s->ev->gm[i];
-    c->slope = (c->g - g) / (next - x) + c->bend * (next - x) / 2;
-    c->slope = fabs(next - x) > 1e-7 * h ? c->slope : slope_of(&p, next); /* beyond the rounding of g */
-  }
-done:
-  return err;
-}
-
-/* The length that follows the first one, whose step has the guard g. It differs from the guard inside the longer step
-   by what accelerations there miss, as x^3 (h - x) (theory 7, section 2). */
-static double second_length(const crossing *c, double h, double g, double *slope) {
-  *slope = c->slope + (g - c->g) * (3 / c->x - 1 / (h - c->x));
-  const double change = -g / *slope;
-  return c->x + change - c->bend / (2 * *slope) * change * change;
-}
-
-/* Newton on the length of a step that is taken anew each time, inside the bracket. The rate of the guard misses the
-   slope by the error of the step; two lengths give it, or the guard inside the longer step. */
-static int locate(search *s, int i, double lo, double hi, double *length) {
-  const double least = 4 * DBL_EPSILON * (fabs(re(s->t)) + re(s->h)), end = hi;
-  const mbg__events *ev = s->ev;
-  const bool whole = lo == 0 && hi == s->length && ev->g[i] > 0 && ev->gt[i] < 0;
-  crossing c = {.x = hi, .slope = NAN};
-  double before = NAN, g_before = NAN, slope = NAN;
-  int err = MBG_OK;
-  MBG_TRY(whole ? cross_inside(s, i, &c) : MBG_OK);
-  double x = c.x;
-  for (int k = 0; k < LOCATE_MAX; k++) {
-    MBG_TRY(try_length(s, x));
-    const double g = ev->gt[i], secant = (g - g_before) / (x - before);
-    double next = NAN;
-    *length = x;
-    *(g > 0 ? &lo : &hi) = x;
-    if (k == 0 && c.slope < 0) {
-      next = second_length(&c, end, g, &slope);
-    } else {
-      if (!(secant < 0 || slope < 0)) {
-        slope = ev->gdt[i];
-      } else if (secant < 0 && fabs(x - before) > 1e-7 * re(s->h)) {
-        slope = secant; /* beyond the rounding of g */
-      }
-      next = x - g / slope;
-    }
-    before = x;
-    g_before = g;
-    if (g == 0 || hi - lo <= least || fabs(next - x) <= least) {
-      break;
-    }
-    x = next > lo && next < hi ? next : (lo + hi) / 2;
-  }
-done:
-  return err;
-}
-
-/* the length of the step to a time event, 0: not in this step */
-static double to_time(const search *s, int i, double beyond) {
-  const double t = re(s->t), h = re(s->h), length = re(s->ev->design->attr[s->ev->m->events[i].at]) - t;
-  const double near = 1e-12 * (fabs(t) + h);
-  if (s->ev->fired[i] > 0 || length <= near || length > beyond + near) {
-    return 0;
-  }
-  return fabs(length - h) <= near ? h : length;
-}
-
-/* found: another event limits the step */
-static int find(search *s, int i, double beyond, bool found, double *length) {
-  const mbg__events *ev = s->ev;
-  double lo, hi;
-  int err = MBG_OK;
-  *length = 0;
-  if (ev->m->events[i].guard < 0) {
-    *length = to_time(s, i, beyond);
-    return MBG_OK;
-  }
-  if (!ev->open[i] || is_far(s, i, found ? s->limit : beyond)) {
-    return MBG_OK;
-  }
-  MBG_TRY(find_bracket(s, i, found ? s->limit : beyond, &lo, &hi));
-  if (hi > 0) {
-    MBG_TRY(locate(s, i, lo, hi, length));
-  } else if (found && ev->gt[i] + ev->gdt[i] * together * re(s->h) <= 0) {
-    *length = s->limit; /* at the same time */
-  }
-done:
-  return err;
-}
-
-/* Gz = gdot^2 / (2 |gdd| ghat), gdd by the change of gdot along the step */
-static double grazing(const search *s, int i) {
-  const mbg__events *ev = s->ev;
-  const double gdd = (ev->gdt[i] - ev->gd[i]) / s->length;
-  return ev->gdt[i] * ev->gdt[i] / (2 * fabs(gdd) * fmax(ev->largest[i], fabs(ev->g[i])));
-}
-
-/* ---------------------------------------------------------------------- imaginary parts */
-
-/* The imaginary part of the length to event i, whose real part is found: that of tau - t, or the one for which that of
-   the guard is 0. The guard's depends on it linearly: its rate misses the slope by the error of the step, and the first
-   secant has it to rounding. The trial becomes this step. */
-static int move_with(search *s, int i, double length, real *h1) {
-  const mbg__event *e = &s->ev->m->events[i];
-  int err = MBG_OK;
-  *h1 = length;
-#ifdef MBG_COMPLEX
-  double x = 0, slope = -e->direction * s->ev->gdt[i], last = 0;
-  if (e->guard < 0) {
-    *h1 = r_value(length, s->ev->design->attr[e->at] - s->t);
-  }
-  for (int k = 0; k < SECANTS; k++) {
-    MBG_TRY(s->steps->step(s->ctx, s->steps->user, *h1));
-    const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
-    MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
-    const double g = e->guard < 0 ? 0 : im(s->ev->y[s->ev->guard_of[i]]);
-    slope = k == 1 ? (g - last) / x : slope;
-    x = -g / slope;
-    last = g;
-    if (g == 0 || fabs(x) <= 4 * DBL_EPSILON * fabs(im(*h1))) {
-      break;
-    }
-    __imag__ *h1 += x;
-  }
-done:
-#else
-  (void)e;
-#endif
-  return err;
-}
-
-int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, real t, real step,
-                       double beyond, real *h1, int *event) {
-  const double h = re(step);
-  search s = {ctx, ev, steps, t, step, h, h, NAN};
-  double length;
-  int err = MBG_OK;
-  *event = -1;
-  *h1 = step;
-  MBG_TRY(begin(&s, beyond));
-  for (int i = 0; i < ev->m->nevent; i++) {
-    MBG_TRY(ev->armed[i] ? find(&s, i, beyond, *event >= 0, &length) : (length = 0, MBG_OK));
-    const bool first = length > 0 && (*event < 0 || length < s.limit - together * h);
-    ev->closing[i] = length > 0 && !first && length <= s.limit + together * h;
-    if (first) {
-      memset(ev->closing, 0, (size_t)i * sizeof(bool));
-      s.limit = length;
-      *event = i;
-    }
-  }
-  MBG_TRY(try_length(&s, s.limit));
-  ev->length = s.limit;
-  for (int i = 0; i < ev->m->nevent; i++) {
-    ev->together = (i == 0 ? false : ev->together) || ev->closing[i];
-  }
-  if (*event >= 0) {
-    ev->grazing = ev->m->events[*event].guard >= 0 ? grazing(&s, *event) : INFINITY;
-    MBG_TRY(move_with(&s, *event, s.limit, h1));
-  }
-done:
-  return err;
 }

@@ -105,9 +105,32 @@ done:
   return err;
 }
 
+/* Does an impulse change the rate of the gap by more than rounding? N M^-1 N^T >= (N N^T)^2/(N M N^T) is the change
+   without constraints. */
+static bool is_free(const mbg__events *ev) {
+  const int nw = ev->m->nw;
+  real *MN = ev->f[0];
+  vn_zero(nw, MN);
+  mbg__system_mass_mul(ev->sys, ev->N, MN);
+  const double NN = re(vn_dot(nw, ev->N, ev->N)), NMN = re(vn_dot(nw, ev->N, MN));
+  const double size = sqrt(NN * re(vn_dot(ev->m->nv, ev->x1, ev->x1)));
+  return fabs(re(ev->Nx1)) > 1e-12 * size && fabs(re(ev->Nx1)) * NMN > 1e-12 * NN * NN;
+}
+
+static int check_numbers(mbg_context *ctx, const mbg__events *ev, const mbg__event *e) {
+  const double mu = re(ev->mu), vs = re(ev->vs);
+  if (!(re(ev->e) >= 0)) {
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &e->where, 0, "restitution must be between 0 and 1, is %g", re(ev->e));
+  }
+  if (!(mu >= 0 && vs > 0)) {
+    return mbg__fail_at(ctx, MBG_ERROR_INPUT, &e->where, 0, "%s must %s, is %g", mu >= 0 ? "slip_speed" : "friction",
+                        mu >= 0 ? "be positive" : "not be negative", mu >= 0 ? vs : mu);
+  }
+  return MBG_OK;
+}
+
 static int check(mbg_context *ctx, const mbg__events *ev, const mbg__event *e, double t) {
-  const double size = sqrt(re(vn_dot(ev->m->nw, ev->N, ev->N)) * re(vn_dot(ev->m->nv, ev->x1, ev->x1)));
-  if (!(fabs(re(ev->Nx1)) > 1e-12 * size)) {
+  if (!is_free(ev)) {
     return mbg__fail_at(ctx, MBG_ERROR_SINGULAR, &e->where, 0,
                         "at t = %g no impulse changes the rate of the gap: constraints hold it, or friction wedges", t);
   }
@@ -133,6 +156,7 @@ int mbg__impact_solve(mbg_context *ctx, mbg__events *ev, int event, const mbg__s
   solve(ev, NULL, ev->row[0], ev->x0);
   solve(ev, ev->D, NULL, ev->x1);
   ev->e = ev->design->attr[e->restitution];
+  MBG_TRY(check_numbers(ctx, ev, e));
   ev->rate = vn_dot(m->nw, ev->N, before->v) + ev->gap_t;
   ev->Nx1 = dot_free(m, ev->N, ev->x1);
   ev->P = (-(1 + ev->e) * ev->rate - dot_free(m, ev->N, ev->x0)) / ev->Nx1;

@@ -99,14 +99,14 @@ static int second_derivative(mbg__rk *rk, double *h, double *size) {
   return status < 0 ? status : MBG_OK;
 }
 
-/* A first guess changes y by a hundredth of its size; then h^q max(|y'|, |y''|) = 0.01 in units of the tolerance
-   (Hairer, Norsett, Wanner, II.4), not beyond a hundred guesses. */
+/* A first guess changes y by a hundredth of its size, which may be rounding; then h^q max(|y'|, |y''|) = 0.01 in units
+   of the tolerance (Hairer, Norsett, Wanner, II.4), not beyond a hundred guesses. */
 int mbg__rk_first_step(mbg__rk *rk, double *h) {
   const double span = fabs(re(rk->run.t1 - rk->run.t0)), left = fabs(re(rk->tb - rk->ta));
   const double most = rk->opt.hmax > 0 ? fmin(rk->opt.hmax, left) : left;
   const double d0 = norm(rk, rk->y, NULL), d1 = norm(rk, rk->k, NULL);
   const bool sized = d0 > 1e-5 && d1 > 1e-5 && isfinite(d0) && isfinite(d1);
-  double guess = fmin(most, sized ? 0.01 * d0 / d1 : 1e-6 * span), d2 = 0;
+  double guess = fmin(most, sized ? fmax(0.01 * d0 / d1, 1e-8 * span) : 1e-6 * span), d2 = 0;
   const int err = second_derivative(rk, &guess, &d2);
   const double d = fmax(d1, d2);
   const double wanted =

@@ -14,6 +14,7 @@ typedef struct {
   double *p, *trial, *direction, *psi, *plus, *minus, *direct, *adjoint;
   int nevent;
   mbg_run_event *events; /* of the run at p                        (nevent) */
+  bool ran;              /* the last evaluation: its criteria may not exist, where an event that they look at is gone */
 } trial_runs;
 
 /* ---------------------------------------------------------------------- pieces */
@@ -46,11 +47,13 @@ static int simulate(trial_runs *b) {
 
 static int evaluate(trial_runs *b, double eps, double *psi) {
   int err = MBG_OK;
+  b->ran = false;
   for (int i = 0; i < b->np; i++) {
     b->trial[i] = b->p[i] + eps * b->direction[i];
   }
   MBG_TRY(mbg_run_set_parameters(b->ctx, b->run, b->trial));
   MBG_TRY(simulate(b));
+  b->ran = true;
   MBG_TRY(mbg_run_criteria(b->ctx, b->run, psi));
 done:
   return err;
@@ -182,7 +185,7 @@ static int taylor(trial_runs *b, mbg_proof *proofs) {
   for (int i = 0; i < MBG_TAYLOR_POINTS; i++, eps *= eps_ratio) {
     bool ok;
     MBG_TRY(try_evaluate(b, eps, b->plus, &ok));
-    if (ok) {
+    if (b->ran) {
       watch_sequence(b, eps, proofs);
     }
     for (int k = 0; k < b->nc; k++) {

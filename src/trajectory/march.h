@@ -25,6 +25,8 @@ typedef struct {
      is not positive). */
   mbg__state (*state)(mbg_context *ctx, void *user, const void *node);
   int (*restart)(mbg_context *ctx, void *user, const void *from, const real *v, void *to);
+  /* Events: steps shorter than this share of the grid's have lost their digits to rounding; 0: they keep them. */
+  double shortest;
   /* Events: a node at a length inside the step from a node to a node, near that of a step of this length. */
   void (*inside)(void *user, const void *from, const void *to, double length, void *node);
 } mbg__march_method;

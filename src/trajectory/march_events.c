@@ -141,7 +141,8 @@ static bool stayed(const mbg__march *m, double t, double cell) {
          (is_break(m, t) || !mbg__events_at(m->plan.events, t, 1e-9 * cell));
 }
 
-/* the nodes of the grid that the last run has not dropped, and those behind its end; or the ends of its own steps */
+/* the nodes of the grid that the last run has not dropped, and those behind its end; or the ends of its own steps, and
+   breaks */
 static int keep_nodes(mbg_context *ctx, mbg__march *m) {
   const int n = controlled(m) ? m->nodes.nnode : planned(m);
   const double last = mbg__nodes_time(&m->nodes, m->nodes.nnode - 1);
@@ -157,8 +158,9 @@ static int keep_nodes(mbg_context *ctx, mbg__march *m) {
     const bool grid = !controlled(m);
     const double cell = grid ? mbg__march_length(m, k) : 0;
     t = grid ? t + cell : k < n ? mbg__nodes_time(&m->nodes, k) : t;
-    const bool step = !grid && k < n && mbg__march_fired(m, k) < 0 && mbg__march_fires(m, k) < 0;
-    if (grid ? k == n || t > last || stayed(m, t, cell) : step) {
+    const bool of_event = !grid && k < n && (mbg__march_fired(m, k) >= 0 || mbg__march_fires(m, k) >= 0);
+    const bool own = k < n && (!of_event || (is_break(m, t) && t > kept[count]));
+    if (grid ? k == n || t > last || stayed(m, t, cell) : own) {
       kept[++count] = t;
     }
   }
@@ -237,6 +239,17 @@ done:
   return err;
 }
 
+/* the step to an event may be so short that rounding is all it has */
+static int check_length(mbg_context *ctx, const walk *w, int event, double t, double h1) {
+  const mbg__march *m = w->m;
+  const double share = h1 / fmax(w->cell, w->least);
+  if (!(m->method.shortest > 0)) {
+    return MBG_OK;
+  }
+  mbg__events_lead(m->plan.events, share);
+  return share < m->method.shortest ? mbg__events_too_near(ctx, m->plan.events, event, t, h1) : MBG_OK;
+}
+
 /* one step, perhaps to an event, which acts */
 static int advance(mbg_context *ctx, walk *w) {
   const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m, .inside = state_inside};
@@ -253,6 +266,7 @@ static int advance(mbg_context *ctx, walk *w) {
   }
   const double most = w->controlled ? beyond_controlled(w, re(t), re(h)) : beyond(w, re(h));
   MBG_TRY(mbg__events_search(ctx, m->plan.events, &steps, t, h, most, &h1, &event));
+  MBG_TRY(event >= 0 ? check_length(ctx, w, event, re(t), re(h1)) : MBG_OK);
   mbg__events_accept(m->plan.events);
   MBG_TRY(commit(ctx, w, h1, mbg__events_count(m->plan.events)));
   w->on_grid = true;

@@ -64,6 +64,10 @@ bool mbg__ode_events_moves(const mbg__ode_events *e, const mbg__events *ev, int 
   return ev && (mbg__ode_events_fires(e, ev, k) >= 0 || mbg__ode_events_fired(e, k - 1) >= 0);
 }
 
+bool mbg__ode_events_stays(const mbg__ode_events *e, const mbg__events *ev, int k) {
+  return !ev || (mbg__ode_events_fired(e, k) < 0 && !mbg__ode_events_moves(e, ev, k));
+}
+
 /* ---------------------------------------------------------------------- grids */
 
 typedef struct {
@@ -112,8 +116,8 @@ static bool stayed(const mbg__run_plan *plan, int nend, const double *ends, doub
   return ends[high] == t && (is_break(plan, t) || !mbg__events_at(plan->events, t, 1e-9 * plan->step));
 }
 
-/* Ends of steps without those that are events. Of a fixed grid: those of the last run, and all behind it; else the step
-   that an event cut to end the run is made for its own end again. */
+/* Ends of steps without those that are events, breaks excepted. Of a fixed grid: those of the last run, and all behind
+   it; else the step that an event cut to end the run is made for its own end again. */
 static int keep_ends(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *plan, int nend, const double *ends) {
   const bool fixed = plan->step > 0;
   const int n = fixed ? e->ngrid : nend;
@@ -128,7 +132,8 @@ static int keep_ends(mbg_context *ctx, mbg__ode_events *e, const mbg__run_plan *
     const double t = fixed ? e->grid[k] : ends[k];
     const bool of_event =
         !fixed && (mbg__ode_events_fired(e, k) >= 0 || mbg__ode_events_fires(e, plan->events, k) >= 0);
-    if (fixed ? k == n || t > ends[nend] || stayed(plan, nend, ends, t) : !of_event) {
+    const bool own = !of_event || (is_break(plan, t) && t > kept[e->nkept]);
+    if (fixed ? k == n || t > ends[nend] || stayed(plan, nend, ends, t) : own) {
       kept[++e->nkept] = t;
     }
   }

@@ -57,5 +57,8 @@ int mbg__ode_events_fires(const mbg__ode_events *e, const mbg__events *ev, int k
 void mbg__ode_events_at(const mbg__ode_events *e, mbg__events *ev, int k);
 /* Does the length of step k depend on an event? */
 bool mbg__ode_events_moves(const mbg__ode_events *e, const mbg__events *ev, int k);
+/* Does step k lead from one fixed time to another, without an event? Then the state at an end that it shares with such
+   a step is evaluated once. ev may be NULL. */
+bool mbg__ode_events_stays(const mbg__ode_events *e, const mbg__events *ev, int k);
 
 #endif

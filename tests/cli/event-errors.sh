@@ -34,6 +34,22 @@ try simulate '{"at": 0.5}' '{"terminal": "z", "at": "roof"}'
 try simulate '{"guard": "z - 1", "direction": "-"}'
 try simulate '{"guard": "z - 1", "direction": "+"}'
 try simulate '{"guard": "sqrt(z - 0.999)", "direction": "-"}'
+# guards that jump, and conditions that are no numbers
+try simulate '{"guard": "z > 0.5", "direction": "-"}'
+try simulate '{"guard": "sign(z - 0.5)*(1 + z)", "direction": "-"}'
+try simulate '{"guard": "if(t < 0.305, z + 1, -1)", "direction": "-"}'
+try simulate '{"guard": "z", "direction": "-", "armed": "1/on > 0"}'
+try simulate '{"guard": "z", "direction": "-", "armed": "sqrt(on - 1) > 0"}'
+# numbers of an impact that a run changes
+for e in -0.1 1.5; do
+  model '{"guard": "z", "impact": {"restitution": "e"}}' | sed 's/"end": 2/"end": 0.8/' >model.json
+  "$MBGRAD" simulate model.json --set e=$e 2>&1 | grep -E 'error|warning' | sed 's/^/  /'
+done
+# times that are not in the run
+for at in 0 -1; do
+  model '{"at": '$at', "set": {"on": 1}}' >model.json
+  "$MBGRAD" gradient model.json --no-error-estimate 2>&1 | grep 'event'
+done
 # impacts that accumulate, under error control
 for formulation in lie dca qr; do
   model '{"guard": "z", "impact": {"restitution": "e"}}' >model.json
@@ -60,11 +76,29 @@ cat >locked.json <<'END'
   "criteria": { "last": {"terminal": "y"} }, "run": {"end": 0.6, "step": 0.01} }
 END
 "$MBGRAD" simulate locked.json 2>&1 | grep error | sed 's/^/  /'
+# ... on the rod of a slider-crank that a driver moves: rounding leaves some mobility
+cat >driven.json <<'END'
+{ "mbgrad": 1, "parameters": {"e": 0.5},
+  "bodies": { "crank": {"motion": "planar", "mass": 1.3, "inertia": 0.11, "position": [0.13, 0.21, 0], "rotate": [["z", 1.02]]},
+    "rod": {"motion": "planar", "mass": 0.7, "inertia": 0.07, "position": [0.6, 0.2, 0], "rotate": [["z", -0.4]]},
+    "slide": {"motion": "planar", "mass": 0.9, "inertia": 0.05, "position": [1.0, 0, 0]} },
+  "markers": { "c0": {"on": "crank", "at": [-0.25, 0, 0]}, "c1": {"on": "crank", "at": [0.25, 0, 0]},
+    "r0": {"on": "rod", "at": [-0.5, 0, 0]}, "r1": {"on": "rod", "at": [0.5, 0, 0]}, "mid": {"on": "rod", "at": [0.1, 0.07, 0]} },
+  "joints": { "a": {"type": "revolute", "between": ["ground", "c0"]}, "b": {"type": "revolute", "between": ["c1", "r0"]},
+    "c": {"type": "revolute", "between": ["r1", "slide"]}, "rail": {"type": "prismatic", "between": ["ground", "slide"], "at": [1, 0, 0], "axis": [1, 0, 0]} },
+  "drivers": { "turn": {"joint": "a", "law": "1.02 - 3*t"} },
+  "signals": { "y": {"type": "position", "of": "mid", "component": 2} },
+  "events": { "floor": {"guard": "y - 0.1", "impact": {"restitution": "e"}} },
+  "criteria": { "last": {"terminal": "y"} }, "run": {"end": 0.6, "step": 0.01} }
+END
+for formulation in lie dae ali3p dca qr; do
+  "$MBGRAD" simulate driven.json --formulation $formulation --step 0.01 2>&1 | grep error | sed 's/^/  /'
+done
 # the same faults in the other formulations: a gap that is held, a guard that is no number on the way, at 0 at the start
 for formulation in dae ali3p dca qr; do
   echo "$formulation"
   "$MBGRAD" simulate locked.json --formulation $formulation --step 0.01 2>&1 | grep error | sed -E 's/t = [0-9.]+/t = .../; s/^/  /'
-  for guard in 'sqrt(z - 0.999)' 'z - 1'; do
+  for guard in 'sqrt(z - 0.999)' 'z - 1' 'z > 0.5'; do
     model '{"guard": "'"$guard"'", "direction": "-"}' >model.json
     "$MBGRAD" simulate model.json --formulation $formulation --step 0.01 2>&1 | grep error | sed -E 's/t = [0-9.]+/t = .../; s/^/  /'
   done

@@ -30,6 +30,8 @@ echo "the amplitude shrinks: the event vanishes"
 model '"k": 40, "a": 0.5, "e": 0.6, "wall": -0.4995, "late": 0.6021'
 echo "two events change places"
 model '"a": 0.5, "k": 40, "e": 0.6, "wall": -0.2, "late": 0.31341'
+echo "an event at the end of the run, which moves beyond it: gone however little the parameters change"
+model '"late": 0.7, "k": 40, "a": 0.5, "e": 0.6, "wall": -0.2'
 echo "the wall comes nearer: a new event"
 model '"k": 40, "wall": -0.505, "a": 0.5, "e": 0.6, "late": 0.6021'
 "$MBGRAD" check wall.json --gradient --json 2>/dev/null | grep -o '"sequence_[a-z]*": [^,]\{1,7\}'

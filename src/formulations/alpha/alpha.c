@@ -67,6 +67,7 @@ static int create_march(mbg_context *ctx, mbg__alpha *a, const mbg__run_plan *pl
   mbg__march_method method = mbg__alpha_method;
   method.bytes = mbg__alpha_node_bytes(a);
   method.growth = growth(plan);
+  method.shortest = a->m->nrow > 0 ? 1e-8 : 0; /* constraints leave eps |x|/h^2 in the accelerations of a step */
   const int err = mbg__march_create(ctx, plan, &method, a, a->m->nw, a->nused, a->used, &a->march);
   a->counts = a->march ? mbg__march_counts(a->march) : NULL;
   return err;

@@ -387,7 +387,9 @@ done:
    but sigma' = w in both if the motions of each joint commute. */
 static bool goes_on(const adjoint *s, int k, double t0) {
   const mbg__formulation_work *w = s->w;
-  bool smooth = k > 1 && !w->project && !w->plan.events && w->flow.ntwist == 0;
+  bool smooth = k > 1 && !w->project && w->flow.ntwist == 0;
+  smooth = smooth && mbg__ode_events_stays(&w->events, w->plan.events, k);
+  smooth = smooth && mbg__ode_events_stays(&w->events, w->plan.events, k - 1);
   for (int i = 0; smooth && i < w->plan.nbreak; i++) {
     smooth = w->plan.breaks[i] != t0;
   }

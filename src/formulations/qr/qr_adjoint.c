@@ -307,10 +307,8 @@ done:
 
 /* ---------------------------------------------------------------------- passes */
 
-/* a step whose length stays, and no event */
 static bool stays(const mbg__formulation_work *w, int k) {
-  return !w->plan.events ||
-         (mbg__ode_events_fired(&w->events, k) < 0 && !mbg__ode_events_moves(&w->events, w->plan.events, k));
+  return mbg__ode_events_stays(&w->events, w->plan.events, k);
 }
 
 /* Do step k and the one before evaluate the state between them alike, at one time? */
