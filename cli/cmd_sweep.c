@@ -1,5 +1,6 @@
-/* mbgrad sweep: criteria and gradients over a grid or a random sample of parameters */
+/* mbgrad sweep: criteria and gradients over a grid, a random sample or a list of points */
 #include "cli.h"
+#include "csv_file.h"
 #include "gradient_table.h"
 #include "points.h"
 #include "ranks.h"
@@ -23,8 +24,8 @@ typedef struct {
   char *name;
   int index; /* in the parameter vector */
   double low, high;
-  int count; /* of a grid; 0: a range for a sample */
-  double *list;
+  int count;    /* of a grid; 0: a range for a sample */
+  double *list; /* of a file: a value for each point */
 } axis;
 
 /* Everything of one call. */
@@ -34,10 +35,10 @@ typedef struct {
   int naxis;
   axis *axes;
   int points;
-  uint64_t seed; /* of a random sample; with it: sample is true */
-  bool sample, gradient;
-  cli_criteria chosen; /* columns */
-  int *input;          /* parameters of the axes          (naxis) */
+  uint64_t seed;                 /* of a random sample; with it: sample is true */
+  bool sample, listed, gradient; /* listed: the points are those of a file */
+  cli_criteria chosen;           /* columns */
+  int *input;                    /* parameters of the axes          (naxis) */
   cli_points p;
   cli_point_counts count;
 } job;
@@ -74,7 +75,7 @@ static int take_range(axis *a, const char *text, const char *values) {
   a->low = x[0];
   a->high = x[1];
   if (n == 3 && (x[2] != floor(x[2]) || x[2] < 1 || x[2] > POINTS_MAX)) {
-    return bad_vary(text, "the count is no whole number from 1");
+    return bad_vary(text, "the count is no whole number from 1 to 10000000");
   }
   a->count = n == 3 ? (int)x[2] : 0;
   return isfinite(a->high - a->low) ? CLI_DONE : bad_vary(text, "the range is too wide for numbers between its ends");
@@ -115,13 +116,64 @@ static int take_axis(const job *j, axis *a, const char *text) {
   return status;
 }
 
+/* a column of a file */
+static int take_column(const job *j, axis *a, const cli_csv *csv, int column, const char *path) {
+  const mbg_model *m = j->r.session.model;
+  const double *values = csv->values + (size_t)column * (size_t)csv->rows;
+  *a = (axis){.name = cli_copy(csv->names[column]), .count = csv->rows};
+  a->index = mbg_model_parameter_find(m, a->name);
+  if (a->index < 0) {
+    return cli_bad_input(
+        "--points: %s: the model has no parameter '%s' (the first row has names; an entry of a vector: "
+        "NAME[i])",
+        path, a->name);
+  }
+  for (const axis *b = j->axes; b < a; b++) {
+    if (b->index == a->index) {
+      return cli_bad_input("--points: %s: column '%s' is there twice", path, a->name);
+    }
+  }
+  a->list = cli_resize(NULL, (size_t)csv->rows, sizeof(double));
+  for (int k = 0; k < csv->rows; k++) {
+    if (!isfinite(values[k])) {
+      return cli_bad_input("--points: %s: point %d has no number in column '%s'", path, k, a->name);
+    }
+    a->list[k] = values[k];
+  }
+  return CLI_DONE;
+}
+
+static int take_file(job *j, const char *path) {
+  cli_csv csv;
+  if (cli_value(j->args, "vary", 0) || j->sample) {
+    return cli_bad_input("--points: the file has all points: leave out --%s", j->sample ? "random" : "vary");
+  }
+  int status = cli_csv_read(&csv, "--points", path);
+  if (status == CLI_DONE && csv.rows > POINTS_MAX) {
+    status = cli_bad_input("--points: %s: %d points; at most %d", path, csv.rows, POINTS_MAX);
+  }
+  j->axes = cli_resize(NULL, (size_t)csv.columns + 1, sizeof(*j->axes));
+  for (int i = 0; status == CLI_DONE && i < csv.columns; i++) {
+    status = take_column(j, &j->axes[i], &csv, i, path);
+    j->naxis++;
+  }
+  j->points = csv.rows;
+  cli_csv_destroy(&csv);
+  return status;
+}
+
 static int take_axes(job *j) {
+  const char *path = cli_value(j->args, "points", 0);
   int n = 0, status = CLI_DONE;
+  j->listed = path != NULL;
+  if (path) {
+    return take_file(j, path);
+  }
   while (cli_value(j->args, "vary", n)) {
     n++;
   }
   if (n == 0) {
-    return cli_bad_input("no parameter is varied: give --vary NAME=FROM:TO:COUNT");
+    return cli_bad_input("no parameter is varied: give --vary NAME=FROM:TO:COUNT, or --points FILE.csv");
   }
   j->axes = cli_resize(NULL, (size_t)n, sizeof(*j->axes));
   for (int i = 0; status == CLI_DONE && i < n; i++) {
@@ -134,6 +186,9 @@ static int take_axes(job *j) {
 /* how many points; a grid needs a count for each axis, a sample a range */
 static int count_points(job *j) {
   double points = 1;
+  if (j->listed) {
+    return CLI_DONE;
+  }
   if (j->sample) {
     for (int i = 0; i < j->naxis; i++) {
       if (j->axes[i].list) {
@@ -191,6 +246,9 @@ static double uniform(uint64_t seed, uint64_t index) {
 /* coordinate i of a point; the last axis runs fastest */
 static double coordinate(const job *j, int point, int i) {
   const axis *a = &j->axes[i];
+  if (j->listed) {
+    return a->list[point];
+  }
   if (j->sample) {
     return a->low + (a->high - a->low) * uniform(j->seed, (uint64_t)point * (uint64_t)j->naxis + (uint64_t)i);
   }
@@ -233,7 +291,7 @@ static int compute_all(job *j) {
 /* messages of points stay with who computed them: a command that prints those of the first one that failed or has
    warnings, to be freed */
 static char *command_of_first(const job *j, bool failed) {
-  char *text = cli_copy(failed && j->gradient ? "mbgrad gradient" : "mbgrad simulate");
+  char *text = cli_format("mbgrad %s %s", failed && j->gradient ? "gradient" : "simulate", j->args->argument[0]);
   int first = 0;
   for (; first < j->points - 1; first++) {
     const double status = *cli_point_table_row(&j->p.table, first);
@@ -242,7 +300,11 @@ static char *command_of_first(const job *j, bool failed) {
     }
   }
   for (int i = 0; i < j->naxis; i++) {
-    char *longer = cli_format("%s --set %s=%g", text, j->axes[i].name, coordinate(j, first, i));
+    const double x = coordinate(j, first, i);
+    char *shown = cli_format("%g", x);
+    char *longer = strtod(shown, NULL) == x ? cli_format("%s --set %s=%s", text, j->axes[i].name, shown)
+                                            : cli_format("%s --set %s=%.17g", text, j->axes[i].name, x);
+    free(shown);
     free(text);
     text = longer;
   }
@@ -254,12 +316,14 @@ static int tell_points(const job *j) {
   const int failed = j->points - j->count.done;
   char *why = command_of_first(j, true), *warnings = command_of_first(j, false);
   if (failed == j->points) {
-    (void)cli_failed("no point could be simulated; %s prints the reason of the first", why);
+    (void)cli_failed("no point could be simulated; %s, with the other options, prints the reason of the first", why);
   } else if (failed > 0) {
-    cli_warning("%d of %d points could not be simulated; %s prints the reason of the first", failed, j->points, why);
+    cli_warning("%d of %d points could not be simulated; %s, with the other options, prints the reason of the first",
+                failed, j->points, why);
   }
   if (j->count.warned > 0) {
-    cli_warning("%d of %d points have warnings; %s prints those of the first", j->count.warned, j->points, warnings);
+    cli_warning("%d of %d points have warnings; %s, with the other options, prints those of the first", j->count.warned,
+                j->points, warnings);
   }
   free(why);
   free(warnings);
@@ -306,7 +370,7 @@ static int draw(const job *j, const char *path, const char **names, const char *
                                  .naxis = j->naxis,
                                  .names = names,
                                  .units = units,
-                                 .counts = j->sample ? NULL : counts,
+                                 .counts = j->sample || j->listed ? NULL : counts,
                                  .points = j->points,
                                  .x = x,
                                  .ncriterion = j->chosen.count,
@@ -364,6 +428,7 @@ static const cli_option options[] = {
      "a parameter that is varied; NAME=A,B,...: these values; for --random FROM:TO,"},
     {"random", "N", false, "N random points instead of a grid; NAME alone: between its bounds"},
     {"seed", "N", false, "other random points; default: 1"},
+    {"points", "FILE.csv", false, "the points of a file instead: names of parameters, then a row for each point"},
     {"criteria", "A,B,...", false, "these criteria only"},
     {"no-gradient", NULL, false, "values only"},
     {"jobs", "N", false, "N threads"},
@@ -380,10 +445,11 @@ extern const cli_command cli_cmd_sweep;
 const cli_command cli_cmd_sweep = {
     .name = "sweep",
     .arguments = "MODEL",
-    .summary = "table of criteria and gradients over a grid or a random sample",
+    .summary = "table of criteria and gradients over a grid, a sample or a list",
     .details =
-        "Simulates the model at every point of a grid, or at random points, and writes parameters, criteria and their\n"
-        "derivatives by the varied parameters as CSV. Points that cannot be simulated are rows without values.\n",
+        "Simulates the model at every point of a grid, at random points or at those of a file, and writes parameters,\n"
+        "criteria and their derivatives by the varied parameters as CSV. Points that cannot be simulated are rows "
+        "without values.\n",
     .least = 1,
     .most = 1,
     .options = options,

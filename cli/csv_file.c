@@ -127,11 +127,11 @@ int cli_csv_read(cli_csv *csv, const char *what, const char *path) {
     return cli_bad_input("%s: cannot read '%s': %s", what, path, errno == EINVAL ? "it is no text" : strerror(errno));
   }
   int status = CLI_DONE, row = 0, number = 2;
-  char *body = next_line(text);
+  char *head = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3), *body = next_line(head); /* after a byte order mark */
   for (char *line = body; *line; line = next_line(line)) {
     csv->rows += !is_blank(line);
   }
-  take_names(csv, text);
+  take_names(csv, head);
   if (csv->rows == 0) {
     status = cli_bad_input("%s: '%s' has no rows of numbers", what, path);
   }

@@ -70,7 +70,7 @@ static inline mbg__four mbg__choose(mbg__answers c, mbg__four a, mbg__four b) { 
 struct mbg__part {
   mbg__four of;
   mbg__part() : of(mbg__spread(0)) {}
-  mbg__part(const mbg__part &x) : of(x.of) {} /* never an argument of a printing function */
+  mbg__part(const mbg__part &x) : of(x.of) {}
   mbg__part &operator=(const mbg__part &x) {
     of = x.of;
     return *this;

@@ -86,10 +86,6 @@ static int make_data(mbg_context *ctx, mbg__arena *arena, mbg__criteria *c, cons
   if (a->nsample == 0) {
     return mbg__fail_at(ctx, MBG_ERROR_INPUT, &k->where, 0, "no sample lies between t = %g and %g", first, last);
   }
-  if (a->nsample < k->nsample) {
-    mbg__note(ctx, MBG_WARNING, "criterion '%s': %d of %d samples lie outside the run and are left out", k->name,
-              k->nsample - a->nsample, k->nsample);
-  }
   return MBG_OK;
 }
 
@@ -169,6 +165,16 @@ int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *m
   MBG_TRY(take_scratch(ctx, arena, c));
 done:
   return err;
+}
+
+void mbg__criteria_warn(mbg_context *ctx, const mbg__criteria *c) {
+  for (int k = 0; k < c->model->ncriterion; k++) {
+    const mbg__criterion *kr = &c->model->criteria[k];
+    if (kr->kind == MBG__LEAST_SQUARES && c->acc[k].nsample < kr->nsample) {
+      mbg__note(ctx, MBG_WARNING, "criterion '%s': %d of %d samples lie outside the run and are left out", kr->name,
+                kr->nsample - c->acc[k].nsample, kr->nsample);
+    }
+  }
 }
 
 void mbg__criteria_times(mbg__criteria *c, const real *t, const mbg__node_grid *grid) {

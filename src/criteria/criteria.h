@@ -53,10 +53,11 @@ typedef struct {
 } mbg__seeds;
 
 /* For nnode >= 1 nodes with increasing times t, or (not NULL) those of a grid; both are referenced. Least-squares
-   samples outside the run are left out with a warning; a criterion without any sample left is an error. Memory in the
-   arena. */
+   samples outside the run are left out; a criterion without any sample left is an error. Memory in the arena. */
 int mbg__criteria_create(mbg_context *ctx, mbg__arena *arena, const mbg_model *model, int nnode, const real *t,
                          const mbg__node_grid *grid, mbg__criteria **out);
+/* Warns of samples that were left out. */
+void mbg__criteria_warn(mbg_context *ctx, const mbg__criteria *c);
 /* The same times in another place. */
 void mbg__criteria_times(mbg__criteria *c, const real *t, const mbg__node_grid *grid);
 

@@ -96,14 +96,23 @@ static const char *reason_of(const mbg_run *run) {
          : plan->augmented || plan->oblique       ? "the iteration is not \"saddle\", or the projection not \"mass\""
          : plan->kappa > 0 || plan->varsigma > 0  ? "projections are soft"
          : run->options.node || plan->npose > 0   ? "the run keeps poses or gives its nodes away"
-         : mbg__run_choose_method(run, MBG_METHOD_AUTO, 1) == MBG_METHOD_DIRECT ? "the method is \"direct\""
-                                                                                : NULL;
+         : mbg__run_choose_method(run, MBG_METHOD_AUTO, 1) != MBG_METHOD_ADJOINT ? "the method is not \"adjoint\""
+                                                                                 : NULL;
+}
+
+static bool has_warning(const mbg_context *ctx) {
+  for (int i = 0; i < mbg_context_message_count(ctx); i++) {
+    if (mbg_context_message_severity(ctx, i) == MBG_WARNING) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static int make_lane(mbg_ensemble *e, lane *l) {
   int err = mbg_context_create(&e->allocator, &l->ctx);
   err = err == MBG_OK ? mbg_run_create(l->ctx, e->m, &e->options, &l->run) : err;
-  l->warns = err == MBG_OK && mbg_context_message_count(l->ctx) > 0;
+  l->warns = err == MBG_OK && has_warning(l->ctx);
   return err;
 }
 
@@ -123,7 +132,7 @@ static int make(mbg_context *ctx, mbg_ensemble *e) {
     lane *l = &e->lanes[i];
     err = make_lane(e, l);
     if (err < 0) {
-      return mbg__fail(ctx, err, "%s", l->ctx ? mbg_context_message(l->ctx, 0) : "out of memory");
+      return mbg__fail(ctx, err, "%s", l->ctx ? mbg_context_error(l->ctx) : "out of memory");
     }
     MBG_TRY(check_steps(ctx, l->run));
     l->at.v = MBG_TAKE(&e->arena, double, e->m->nw);
@@ -229,15 +238,6 @@ done:
 }
 
 /* ---------------------------------------------------------------------- one by one */
-
-static bool has_warning(const mbg_context *ctx) {
-  for (int i = 0; i < mbg_context_message_count(ctx); i++) {
-    if (mbg_context_message_severity(ctx, i) == MBG_WARNING) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /* what one run has found, into the rows of its sample */
 static void finish(const mbg_ensemble *e, lane *l, int err, double *psi, double *gradient, mbg_ensemble_sample *out) {

@@ -74,6 +74,9 @@ typedef struct {
   /* The system and the start are referenced and used as scratch; used signals are referenced. */
   int (*prepare)(mbg_context *ctx, mbg__system *sys, mbg__start_work *start, const mbg__run_plan *plan, int nused,
                  const int *used, mbg__formulation_work **out);
+  /* The next simulation is that of a new run: what the first one decided and later ones keep is forgotten. NULL:
+     nothing is kept. */
+  void (*renew)(mbg__formulation_work *w);
   /* Runs from the start that was solved last. frozen: repeat the steps of the last run (their lengths and number). */
   int (*simulate)(mbg_context *ctx, mbg__formulation_work *w, bool frozen, mbg__nodes *nodes);
   /* dy at every node, in order: np numbers for each used signal, then, if the plan keeps poses, for each component of

@@ -306,7 +306,9 @@ done:
 
 int mbg_run_renew(mbg_context *ctx, mbg_run *run) {
   MBG_NEED(ctx, ctx && run);
-  run->reusable = run->started && run->plan.step > 0 && !(run->accuracy > 0);
+  /* integrators repeat the nodes inside their steps, too */
+  const bool ode = (run->formulation->supports & MBG__ODE) != 0;
+  run->reusable = run->started && run->plan.step > 0 && !ode && !(run->accuracy > 0);
   run->plan.step = run->step;
   run->plan.relative = run->relative;
   run->plan.absolute = run->absolute;
@@ -323,6 +325,8 @@ static int prepare_first(mbg_context *ctx, mbg_run *run, bool *kept) {
   *kept = *kept && mbg__start_rank_stands(run->start);
   if (!*kept) {
     MBG_TRY(prepare_work(ctx, run));
+  } else if (run->formulation->ops->renew) {
+    run->formulation->ops->renew(run->work);
   }
   if (!run->repeats) {
     MBG_TRY(mbg__run_look_at_start(ctx, run));
@@ -374,6 +378,7 @@ int mbg__run_after(mbg_context *ctx, mbg_run *run, const mbg__run_pass *pass) {
   run->simulated = true;
   MBG_TRY(make_criteria(ctx, run));
   if (pass->first) {
+    mbg__criteria_warn(ctx, run->criteria);
     MBG_TRY(mbg__run_warn_steps(ctx, run));
   }
 done:

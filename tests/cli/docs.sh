@@ -6,9 +6,9 @@ export PATH=$PWD/bin:$PATH
 for page in "$SRC"/README.md "$SRC"/docs/*.md "$SRC"/docs/formulations/*.md; do
   folder=$(mktemp -d -p .)
   case $page in */import.md) cp "$SRC"/tests/fuzz/corpus/{arm.urdf,leg.sdf,walker.xml,key.xml} "$folder" ;; esac
-  # models that the page names: `NAME.json`: before a block
-  (cd "$folder" && awk '/^`[a-z-]+\.json`:$/ { name = substr($0, 2, length($0) - 3); next }
-    /^```/ { inside = name != "" && $0 == "```json"; if (!inside && $0 == "```") name = ""; next } inside { print >name }' "$page")
+  # models and tables that the page names: `NAME.json`: before a block
+  (cd "$folder" && awk '/^`[a-z-]+\.(json|csv)`:$/ { name = substr($0, 2, length($0) - 3); next }
+    /^```/ { inside = name != "" && $0 ~ /^```(json|csv)$/; if (!inside && $0 == "```") name = ""; next } inside { print >name }' "$page")
   # lines of ```sh blocks that begin with mbgrad
   awk '/^```/ { inside = $0 == "```sh"; next } inside && /^mbgrad( |$)/' "$page" >commands
   while read -r command; do

@@ -122,7 +122,56 @@ static void test_accuracy(void **state) {
   mbg_context_destroy(ctx);
 }
 
+static const char four_bar[] =
+    "{'mbgrad': 1, 'parameters': {'r': 0.2, 'l': 0.5, 'g': 0.45}, 'gravity': [0, -9.81, 0], 'bodies': {"
+    "'crank': {'motion': 'planar', 'mass': 1, 'inertia': 0.01, 'position': ['r/2', 0, 0]},"
+    "'rod': {'motion': 'planar', 'mass': 1, 'inertia': 0.02, 'position': ['r + l/2', 0, 0]},"
+    "'rocker': {'motion': 'planar', 'mass': 1, 'inertia': 0.02, 'position': ['r + l', 'g/2', 0]}}, 'joints': {"
+    "'A': {'type': 'revolute', 'between': ['ground', 'crank'], 'at': [0, 0, 0]},"
+    "'B': {'type': 'revolute', 'between': ['crank', 'rod'], 'at': ['r', 0, 0]},"
+    "'C': {'type': 'revolute', 'between': ['rod', 'rocker'], 'at': ['r + l', 0, 0]},"
+    "'D': {'type': 'revolute', 'between': ['ground', 'rocker'], 'at': ['r + l', 'g', 0]}},"
+    "'signals': {'a': {'type': 'coordinate', 'joint': 'A'}}, 'criteria': {'J': {'integral': 'a^2'}},"
+    "'initial': {'pin': {'p': {'joint': 'A', 'value': 0.1, 'rate': 8}}},"
+    "'run': {'formulation': 'ali3p', 'iteration': 'augmented', 'end': 0.2}}";
+
+static const char corner[] =
+    "{'mbgrad': 1, 'parameters': {'k': 20, 'w': 4}, 'joints': {'h': {'type': 'revolute', 'between': ['ground', "
+    "'arm']}},"
+    "'bodies': {'arm': {'motion': 'planar', 'mass': 1, 'inertia': 0.1}},"
+    "'forces': {'f': {'type': 'actuator', 'joint': 'h', 'force': 'if(x > 0.1, -k*x, 2)'}},"
+    "'signals': {'q': {'type': 'coordinate', 'joint': 'h'}}, 'criteria': {'J': {'integral': 'q^2'},"
+    "'fit': {'least_squares': 'q', 'data': {'time': [0.1, 0.2, 9], 'value': [0, 0, 0]}}},"
+    "'initial': {'pin': {'p': {'joint': 'h', 'value': 0, 'rate': 'w'}}}, 'run': {'end': 0.5}}";
+
+/* what a first simulation decides besides rows and steps: masses of soft rows, nodes inside the steps of an integrator,
+   warnings of samples outside the run */
+static void test_decisions(void **state) {
+  static const struct {
+    const char *text, *formulation, *integrator;
+  } models[] = {{four_bar, "ali3p", NULL}, {corner, "qr", NULL},  {corner, "qr", "rk4"},
+                {corner, "dca", "rk4"},    {corner, "lie", NULL}, {corner, "ali3p", NULL}};
+  (void)state;
+  mbg_context *ctx = NULL;
+  assert_int_equal(mbg_context_create(NULL, &ctx), MBG_OK);
+  for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+    mbg_model *m = NULL;
+    mbg_run_options options;
+    char *text = support_quotes(models[i].text);
+    assert_int_equal(mbg_model_parse(ctx, "model.json", text, strlen(text), NULL, &m), MBG_OK);
+    mbg_run_options_default(&options, sizeof(options));
+    options.formulation = models[i].formulation;
+    options.integrator = models[i].integrator;
+    options.step = 0.01;
+    check_case(ctx, m, &options, models[i].formulation);
+    mbg_model_destroy(m);
+    free(text);
+  }
+  mbg_context_destroy(ctx);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_renewed), cmocka_unit_test(test_accuracy)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_renewed), cmocka_unit_test(test_accuracy),
+                                     cmocka_unit_test(test_decisions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

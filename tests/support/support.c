@@ -225,3 +225,12 @@ int support_folder_leave(void **state) {
   }
   return chdir("/") == 0 && rmdir(own_folder) == 0 ? 0 : -1;
 }
+
+char *support_quotes(const char *text) {
+  char *copy = strdup(text);
+  assert_non_null(copy);
+  for (char *c = copy; *c; c++) {
+    *c = (char)(*c == '\'' ? '"' : *c);
+  }
+  return copy;
+}

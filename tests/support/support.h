@@ -88,4 +88,7 @@ void support_write_file(const char *path, const void *data, size_t size);
 int support_folder_enter(void **state);
 int support_folder_leave(void **state);
 
+/* A copy of a text in which single quotes have become double ones: models read better in C. To be freed. */
+char *support_quotes(const char *text);
+
 #endif

@@ -218,6 +218,8 @@ done:
 
 /* ---------------------------------------------------------------------- table */
 
+static void renew(mbg__ali3p *a) { a->scaled = false; }
+
 /* the grid is fixed, and eps stays as the first run found it */
 static int simulate(mbg_context *ctx, mbg__ali3p *a, bool frozen, mbg__nodes *nodes) {
   const int err = mbg__march_simulate(ctx, a->march, frozen, nodes);
@@ -299,6 +301,7 @@ extern const mbg__formulation_ops mbg__ali3p_ops;
 
 const mbg__formulation_ops mbg__ali3p_ops = {
     .prepare = prepare,
+    .renew = renew,
     .simulate = simulate,
     .tangent = tangent,
     .node_time = node_time,

@@ -284,7 +284,7 @@ static int iterate(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *from,
   if (fresh) {
     MBG_TRY(mbg__tree_linearize(ctx, a->tree));
     a->counts->assemblies++;
-    MBG_TRY(mbg__ali3p_factor_step(ctx, a, to, penalty));
+    MBG_TRY(mbg__ali3p_factor_others(ctx, a, to, penalty, held));
   }
   vn_scale(a->n, a->b, -s, a->E1);
   vn_scale(a->nrow, a->b + a->n, -1, a->phi);

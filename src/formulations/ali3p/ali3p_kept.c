@@ -21,6 +21,7 @@ static void clear(mbg__ali3p *a, mbg__ali3p_kept *k) {
 void mbg__ali3p_kept_clear(mbg__ali3p *a) {
   clear(a, &a->kept);
   clear(a, &a->kept_step);
+  clear(a, &a->aside);
 }
 
 static size_t slot_of(size_t bytes) { return HEAD + (bytes + 15) / 16 * 16; }
@@ -95,12 +96,42 @@ void mbg__ali3p_kept_add(mbg__ali3p *a, bool step) {
 
 void mbg__ali3p_kept_end(mbg__ali3p *a) { a->kept.on = a->kept_step.on = a->kept_step.pending = false; }
 
+static bool kept(const mbg__ali3p_kept *k, int i) { return i < k->count && *(const bool *)slot(k, i); }
+
+int mbg__ali3p_factor_others(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty,
+                             mbg__answers held) {
+  mbg__ali3p_kept *k = &a->aside;
+  const size_t bytes = slot_bytes(&a->step);
+  int err = MBG_OK;
+  if (MBG__SAMPLES == 1 || !r_some(held)) {
+    return mbg__ali3p_factor_step(ctx, a, n, penalty);
+  }
+  if (k->bytes != bytes) {
+    take_room(a, k, 2, bytes);
+  }
+  k->count = 0;
+  add(k, &a->step, true);
+  MBG_TRY(mbg__ali3p_factor_step(ctx, a, n, penalty));
+  add(k, &a->step, true);
+  if (!kept(k, 0) || !kept(k, 1)) {
+    r_diverge_all();
+    return MBG_OK;
+  }
+  real *to = (real *)(void *)(slot(k, 1) + HEAD);
+  const real *last = (const real *)(const void *)(slot(k, 0) + HEAD);
+  for (size_t i = 0; i < mbg__tree_matrix_bytes(&a->step) / sizeof(real); i++) {
+    to[i] = r_where(held, last[i], to[i]);
+  }
+  mbg__tree_matrix_recall(&a->step, to);
+done:
+  return err;
+}
+
 static bool recall(const mbg__ali3p_kept *k, int i, mbg__tree_matrix *x) {
-  const char *at = i > 0 && i <= k->count ? slot(k, i - 1) : NULL;
-  if (!at || !*(const bool *)at) {
+  if (i < 1 || !kept(k, i - 1)) {
     return false;
   }
-  mbg__tree_matrix_recall(x, at + HEAD);
+  mbg__tree_matrix_recall(x, slot(k, i - 1) + HEAD);
   return true;
 }
 

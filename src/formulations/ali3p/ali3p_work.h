@@ -67,6 +67,7 @@ typedef struct mbg__formulation_work {
   mbg__tree_matrix step, mass;
   bool softened;                                             /* the step's factors are those of soft rows */
   mbg__ali3p_kept kept, kept_step;                           /* of the projections, of Newton's matrix */
+  mbg__ali3p_kept aside;                                     /* samples: Newton's matrix, before and after */
   real *b;                                                   /* right side and solution             (n + rows) */
   real *E1, *zero, *q;                                       /*                                     (n) */
   real *phi, *phid, *phidd;                                  /*                                     (rows) */
@@ -115,6 +116,9 @@ void mbg__ali3p_kept_begin(mbg__ali3p *a);
 void mbg__ali3p_kept_add(mbg__ali3p *a, bool step);
 void mbg__ali3p_kept_end(mbg__ali3p *a);
 void mbg__ali3p_kept_clear(mbg__ali3p *a);
+/* Factors of the step but of samples that are held, whose last ones remain: those of a run of their own. */
+int mbg__ali3p_factor_others(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n, bool penalty,
+                             mbg__answers held);
 /* Factors of the projections of step i, which led to node n. */
 int mbg__ali3p_factor_again(mbg_context *ctx, mbg__ali3p *a, int i, const mbg__ali3p_node *n);
 /* The last factors of Newton's matrix in step i of length h. Where they are not kept the step is made again into

@@ -180,6 +180,8 @@ static void samples_outside(void **state) {
   mbg__criteria *c;
   setup(&b, 7);
   assert_int_equal(mbg__criteria_create(b.ctx, &b.arena, &b.model, NODES, b.t, NULL, &c), MBG_OK);
+  assert_int_equal(mbg_context_message_count(b.ctx), 0);
+  mbg__criteria_warn(b.ctx, c);
   assert_int_equal(mbg_context_message_count(b.ctx), 1);
   assert_string_equal(mbg_context_message(b.ctx, 0),
                       "criterion 'fit': 1 of 9 samples lie outside the run and are left out");

@@ -27,12 +27,19 @@ static void allocate(study *s) {
   s->gradient = s->psi + COUNT * s->nc;
 }
 
+/* name: of a gallery model, or the text of one with single quotes */
 static void begin(study *s, const char *name, double end, double step) {
   char path[512];
   *s = (study){0};
-  snprintf(path, sizeof(path), "%s/%s/model.json", MBG_GALLERY_DIR, name);
   assert_int_equal(mbg_context_create(NULL, &s->ctx), MBG_OK);
-  assert_int_equal(mbg_model_load(s->ctx, path, &s->model), MBG_OK);
+  if (*name == '{') {
+    char *text = support_quotes(name);
+    assert_int_equal(mbg_model_parse(s->ctx, "model.json", text, strlen(text), NULL, &s->model), MBG_OK);
+    free(text);
+  } else {
+    snprintf(path, sizeof(path), "%s/%s/model.json", MBG_GALLERY_DIR, name);
+    assert_int_equal(mbg_model_load(s->ctx, path, &s->model), MBG_OK);
+  }
   mbg_run_options_default(&s->options, sizeof(s->options));
   s->options.formulation = "ali3p";
   s->options.end = end;
@@ -75,13 +82,22 @@ static void assert_same(size_t n, const double *a, const double *b) {
   }
 }
 
+static bool has_warning(const mbg_context *ctx) {
+  bool yes = false;
+  for (int i = 0; i < mbg_context_message_count(ctx); i++) {
+    yes = yes || mbg_context_message_severity(ctx, i) == MBG_WARNING;
+  }
+  return yes;
+}
+
 /* sample k by a run of its own */
-static int single(const study *s, mbg_run *run, size_t k, double *psi, double *gradient) {
+static int single(const study *s, mbg_run *run, size_t k, double *psi, double *gradient, bool *warned) {
   int err = mbg_run_renew(s->ctx, run);
   err = err < 0 ? err : mbg_run_set_parameters(s->ctx, run, s->p + k * s->np);
   err = err < 0 ? err : mbg_run_simulate(s->ctx, run);
   err = err < 0 ? err : mbg_run_criteria(s->ctx, run, psi);
   err = err < 0 ? err : mbg_run_gradient(s->ctx, run, MBG_METHOD_AUTO, gradient, NULL);
+  *warned = has_warning(s->ctx);
   mbg_context_clear(s->ctx);
   return err;
 }
@@ -92,8 +108,10 @@ static void assert_as_single(const study *s) {
   assert_non_null(psi);
   assert_int_equal(mbg_run_create(s->ctx, s->model, &s->options, &run), MBG_OK);
   for (size_t k = 0; k < COUNT; k++) {
-    const int err = single(s, run, k, psi, gradient);
+    bool warned;
+    const int err = single(s, run, k, psi, gradient, &warned);
     assert_int_equal(s->samples[k].status, err);
+    assert_int_equal(s->samples[k].warned, warned);
     if (err == MBG_OK) {
       assert_same(s->nc, s->psi + k * s->nc, psi);
       assert_same(s->nc * s->np, s->gradient + k * s->nc * s->np, gradient);
@@ -167,6 +185,83 @@ static void test_failure(void **state) {
   assert_true(s.samples[2].status < 0 && s.samples[4].status < 0);
   assert_true(isnan(s.psi[2 * s.nc]) && isnan(s.gradient[4 * s.nc * s.np]));
   assert_as_single(&s);
+  end(&s);
+}
+
+#define PENDULUM(force, criteria, run)                                                                                 \
+  "{'mbgrad': 1, 'parameters': {'w': 1}, 'joints': {'h': {'type': 'revolute', 'between': ['ground', 'arm']}},"         \
+  "'bodies': {'arm': {'motion': 'planar', 'mass': 1, 'inertia': 0.1}},"                                                \
+  "'forces': {'f': {'type': 'actuator', 'joint': 'h', 'force': '" force "'}},"                                         \
+  "'signals': {'q': {'type': 'coordinate', 'joint': 'h'}}, 'criteria': {" criteria "},"                                \
+  "'initial': {'pin': {'p': {'joint': 'h', 'value': 0, 'rate': 'w'}}}, 'run': {" run "}}"
+
+static void rates(study *s, double from, double to) {
+  for (size_t k = 0; k < COUNT; k++) {
+    s->p[k] = from + (to - from) * (double)k / (COUNT - 1);
+  }
+  compute(s, COUNT);
+  assert_as_single(s);
+  assert_any_order(s);
+}
+
+/* in some samples Newton's iteration ends with a message, or their laws have other branches than those of others */
+static void test_branches(void **state) {
+  static const char *const forces[] = {"100*x^3", "if(x > 0.1, -50*x, 2)", "-log(1.2 + x)", "1/(x - 0.2)", "-100*v^2"};
+  (void)state;
+  for (int i = 0; i < 5; i++) {
+    char text[1024];
+    study s;
+    snprintf(text, sizeof(text), PENDULUM("%s", "'e': {'terminal': 'q'}, 'J': {'integral': 'q^2'}", ""), forces[i]);
+    begin(&s, text, 0.5, 0.01);
+    rates(&s, -20, 20);
+    rates(&s, 20, 20); /* all fail, at the same place */
+    end(&s);
+  }
+}
+
+/* Newton takes more matrices in some samples than in others, where the spring is stiff for the step; gradients use the
+   last one of each */
+static void test_matrices(void **state) {
+  static const char text[] =
+      "{'mbgrad': 1, 'parameters': {'m': 1, 'k': 2.5e6, 'c': 1e4},"
+      "'bodies': {'bob': {'motion': 'planar-point', 'mass': 'm', 'velocity': [1, 0, 0]}},"
+      "'forces': {'pull': {'type': 'spring-damper', 'between': ['ground', 'bob'], 'points': [[0, 1, 0], [0, 0, 0]],"
+      "'stiffness': 'k', 'damping': 'c', 'rest': 1}},"
+      "'signals': {'x': {'type': 'position', 'of': 'bob', 'component': 'x'}},"
+      "'criteria': {'way': {'integral': 'x^2 + x'}}}";
+  study s;
+  (void)state;
+  begin(&s, text, 0.24, 0.024);
+  vary(&s, 0.05);
+  compute(&s, COUNT);
+  assert_true(mbg_ensemble_width(s.ensemble) == 1 || s.together > 0);
+  assert_as_single(&s);
+  assert_any_order(&s);
+  end(&s);
+}
+
+/* warnings of a run that is used again are those of a new one */
+static void test_warnings(void **state) {
+  static const char text[] =
+      PENDULUM("-x", "'fit': {'least_squares': 'q', 'data': {'time': [0.1, 0.2, 9], 'value': [0, 0, 0]}}", "");
+  study s;
+  (void)state;
+  begin(&s, text, 0.5, 0.01);
+  rates(&s, 0, 1);
+  for (int k = 0; k < COUNT; k++) {
+    assert_true(s.samples[k].warned);
+  }
+  end(&s);
+}
+
+/* a method that the formulation does not have is refused for each sample, as by its run */
+static void test_method(void **state) {
+  study s;
+  (void)state;
+  begin(&s, PENDULUM("-x", "'e': {'terminal': 'q'}", "'method': 'continuous'"), 0.1, 0.01);
+  assert_non_null(mbg_ensemble_reason(s.ensemble));
+  rates(&s, 0, 1);
+  assert_int_equal(s.samples[0].status, MBG_ERROR_UNSUPPORTED);
   end(&s);
 }
 
@@ -259,7 +354,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_five_bar),  cmocka_unit_test(test_quarter_car), cmocka_unit_test(test_others),
       cmocka_unit_test(test_failure),   cmocka_unit_test(test_selection),   cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_redundant), cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_redundant), cmocka_unit_test(test_memory),      cmocka_unit_test(test_branches),
+      cmocka_unit_test(test_warnings),  cmocka_unit_test(test_method),      cmocka_unit_test(test_matrices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
