@@ -71,4 +71,8 @@ sed 's/\[0.1405, 0.1405, "IFyy"\]/[0.1405, 0.15, "IFyy"]/' "$SRC/gallery/whipple
 import json, sys
 s = json.load(sys.stdin)
 print(s["degrees_of_freedom"], s["position_freedoms"], len(s["states"]))'
+for key in '"iteration": "augmented"' '"projection": "tangent"'; do
+  sed "s/\"run\": {\"formulation\": \"lie\"/\"run\": {\"formulation\": \"ali3p\", $key/" "$disc" >option.json
+  "$MBGRAD" simulate option.json
+done
 "$MBGRAD" gradient "$curves/wheel.json" --method continuous

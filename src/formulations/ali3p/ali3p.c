@@ -151,8 +151,9 @@ static int create_rates(mbg_context *ctx, mbg__ali3p *a, const mbg__run_plan *pl
     return MBG_OK;
   }
   if (plan->augmented || plan->oblique) {
-    return mbg__rates_refused(ctx, a->m, plan->augmented ? "the augmented iteration" : "the oblique projection",
-                              "leave it out");
+    return mbg__rates_refused(ctx, a->m,
+                              plan->augmented ? "\"iteration\": \"augmented\"" : "\"projection\": \"tangent\"",
+                              plan->augmented ? "take \"saddle\"" : "take \"mass\"");
   }
   (void)mbg__tree_rows(a->tree, &rows);
   a->rates = MBG_TAKE(&a->arena, bool, a->nrow);
