@@ -43,8 +43,6 @@ typedef struct {
   mbg__frame *E;         /*                                        (nbody) */
 } adjoint;
 
-enum { CLEAR = MBG__LOOPS_DCA + 100, COPY = MBG__LOOPS_DCA + 102 };
-
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 static int take_arrays(mbg_context *ctx, adjoint *s) {
@@ -166,8 +164,8 @@ static int stage_vjp(void *user, int stage, double t, const real *y, int ncol, c
   (void)stage;
   MBG_TRY(eval_stage(s, t, y));
   by_length(s, ncol, y, b);
-  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
-  mbg__pool_zero(w->pool, CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
+  mbg__pool_zero(w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)ncol * (size_t)s->nb, s->ge);
+  mbg__pool_zero(w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)ncol * 2 * (size_t)s->n, b_y);
   if (mbg__dca_point_grouped(w->point)) {
     pull_grouped(s, ncol, b, b_y);
   } else {
@@ -243,8 +241,8 @@ static void by_node(adjoint *s, int node, double t, const real *g) {
 /* ge and gw of the links that are concerned are 0 */
 static void clear_node(adjoint *s, const mbg__dca_few *few) {
   if (!few) {
-    mbg__pool_zero(s->w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
-    mbg__pool_zero(s->w->pool, CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
+    mbg__pool_zero(s->w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)s->nc * (size_t)s->nb, s->ge);
+    mbg__pool_zero(s->w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)s->nc * (size_t)s->n, s->gw);
     return;
   }
   for (int c = 0; c < s->nc; c++) {
@@ -262,7 +260,7 @@ static int inner_node(mbg_context *ctx, adjoint *s, double t, double x, real *g)
   const mbg__dca_few *few = mbg__dca_seeds_few(s->signals);
   mbg__rk_interpolate_all(w->pool, w->method, 2 * s->n, s->r, x, s->yi);
   clear_node(s, few);
-  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * 2 * (size_t)s->n, g);
+  mbg__pool_zero(w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)s->nc * 2 * (size_t)s->n, g);
   const int err = mbg__dca_seeds_at(ctx, s->signals, &w->base[0], t, s->yi, s->seed, s->ge, s->gw, s->psi_a);
   if (!few) {
     mbg__dca_flow_increments(&w->flow, s->yi);
@@ -429,8 +427,8 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   }
   by_time(s, t1, s->nc, false);
   /* frames of the end from those of the start and the increments */
-  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * (size_t)s->nb, s->gn);
-  mbg__pool_zero(w->pool, CLEAR, (size_t)s->nc * 2 * (size_t)s->n, s->lambda);
+  mbg__pool_zero(w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)s->nc * (size_t)s->nb, s->gn);
+  mbg__pool_zero(w->pool, MBG__LOOP_ADJOINT_CLEAR, (size_t)s->nc * 2 * (size_t)s->n, s->lambda);
   mbg__dca_flow_increments(&w->flow, w->y);
   for (int c = 0; c < s->nc; c++) {
     real *own = row(s->lambda, c, 2 * s->n);
@@ -445,7 +443,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   vn_copy(s->n, w->y + s->n, w->base[0].w);
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, t0, t1, w->y, count, s->x, s->g,
                                      s->lambda));
-  mbg__pool_copy(w->pool, COPY, (size_t)s->nc * (size_t)s->nb * sizeof(real), s->ze, s->gn);
+  mbg__pool_copy(w->pool, MBG__LOOP_ADJOINT_COPY, (size_t)s->nc * (size_t)s->nb * sizeof(real), s->ze, s->gn);
   for (int c = 0; c < s->nc; c++) {
     vn_copy(s->n, row(s->wb, c, s->n), row(s->lambda, c, 2 * s->n) + s->n);
   }

@@ -5,8 +5,6 @@
 typedef mbg__art_link link;
 typedef mbg__art_node node;
 
-enum { WRENCHES = MBG__LOOPS_DCA + 120, RATES };
-
 /* ---------------------------------------------------------------------- creation */
 
 int mbg__dca_articulated_create(mbg_context *ctx, mbg__arena *arena, const mbg__tree *tree, mbg__pool *pool,
@@ -172,7 +170,7 @@ bool mbg__dca_articulated_rates(mbg__dca_articulated *k, const mbg__frame *H, re
   if (k->by_pieces) {
     mbg__art_pieces_give(k);
     ground_rate(k, j.base);
-    mbg__pool_each(k->pool, RATES, k->nbody, rate, &j);
+    mbg__pool_each(k->pool, MBG__LOOP_BODY_RATES, k->nbody, rate, &j);
   }
   return k->by_pieces;
 }
@@ -194,7 +192,7 @@ static void wrench(void *user, int i) {
 }
 
 void mbg__dca_articulated_wrenches(const mbg__dca_articulated *k, real *f) {
-  mbg__pool_each(k->pool, WRENCHES, k->nbody, wrench, &(wrench_job){k, f});
+  mbg__pool_each(k->pool, MBG__LOOP_WRENCHES, k->nbody, wrench, &(wrench_job){k, f});
 }
 
 /* ---------------------------------------------------------------------- factors and right sides */

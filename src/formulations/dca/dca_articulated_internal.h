@@ -4,6 +4,7 @@
 #define MBG_FORMULATIONS_DCA_DCA_ARTICULATED_INTERNAL_H
 
 #include "formulations/dca/dca_articulated.h"
+#include "formulations/dca/dca_loops.h"
 
 #include "system/system_internal.h"
 

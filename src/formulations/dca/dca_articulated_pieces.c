@@ -240,7 +240,6 @@ static void add_exit(const mbg__dca_articulated *k, const mbg__art_pieces *s, co
 
 /* ---------------------------------------------------------------------- dynamics */
 
-enum { PLACE = MBG__LOOPS_DCA + 112, FACTOR, FACTOR_ALONE, ACCELERATE, LOAD, SOLVE, GIVE, PLACE_ALONE };
 static const size_t NODE = sizeof(mbg__art_node) / sizeof(real);
 
 typedef mbg__art_dynamics dynamics;
@@ -356,15 +355,15 @@ bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *st
   const mbg__art_pieces *s = k->pieces;
   struct mbg__art_groups *g = s->groups;
   const int n = g ? g->n : s->n;
-  mbg__pool_heavy(k->pool, PLACE, n, g ? mbg__art_group_place : place_piece, &d);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_PLACE, n, g ? mbg__art_group_place : place_piece, &d);
   place_coarse(s);
-  mbg__pool_heavy(k->pool, FACTOR, n, g ? mbg__art_group_factor : factor_piece, &d);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_FACTOR, n, g ? mbg__art_group_factor : factor_piece, &d);
   if (g ? any_bad_group(g) : any_bad(s)) {
     return false;
   }
   factor_coarse(s);
   mbg__art_pieces_coarse(s, s->sides, base);
-  mbg__pool_heavy(k->pool, ACCELERATE, n, g ? mbg__art_group_accelerate : accelerate_piece, &d);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_ACCELERATE, n, g ? mbg__art_group_accelerate : accelerate_piece, &d);
   if (g) {
     g->due = g->current = true;
   }
@@ -374,7 +373,7 @@ bool mbg__art_pieces_dynamics(mbg__dca_articulated *k, const mbg__tree_state *st
 void mbg__art_pieces_give(mbg__dca_articulated *k) {
   struct mbg__art_groups *g = k->pieces->groups;
   if (g && g->due) {
-    mbg__pool_heavy(k->pool, GIVE, g->n, mbg__art_group_give, k);
+    mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_GIVE, g->n, mbg__art_group_give, k);
     g->due = false;
   }
 }
@@ -405,8 +404,8 @@ bool mbg__art_pieces_factor(mbg__dca_articulated *k, const mbg__frame *E) {
   if (s->groups) {
     s->groups->due = s->groups->current = false;
   }
-  mbg__pool_heavy(k->pool, PLACE_ALONE, s->n, place_piece, &d);
-  mbg__pool_heavy(k->pool, FACTOR_ALONE, s->n, factor_alone, &d);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_PLACE_ALONE, s->n, place_piece, &d);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_FACTOR_ALONE, s->n, factor_alone, &d);
   if (any_bad(s)) {
     return false;
   }
@@ -467,7 +466,7 @@ void mbg__art_pieces_solve(const mbg__dca_articulated *k, const real *r, const r
   b.vK = b.cK + nw;
   b.u = b.vK + nw;
   b.sides = (side *)(scratch + 8 * nw + 4 * (size_t)k->n + 1); /* after what the recursion needs */
-  mbg__pool_heavy(k->pool, LOAD, s->n, load_piece, &b);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_LOAD, s->n, load_piece, &b);
   mbg__art_pieces_coarse(s, b.sides, NULL);
-  mbg__pool_heavy(k->pool, SOLVE, s->n, solve_piece, &b);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PIECES_SOLVE, s->n, solve_piece, &b);
 }

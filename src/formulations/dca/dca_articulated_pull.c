@@ -18,8 +18,6 @@ bool mbg__dca_articulated_grouped(const mbg__dca_articulated *k) {
 
 /* ---------------------------------------------------------------------- a cotangent of the accelerations */
 
-enum { PULL_UP = MBG__LOOPS_DCA + 122, PULL_DOWN, PULL_END = MBG__LOOPS_DCA + 125 };
-
 #ifdef MBG__AVX2_BEGIN
 #define RUN(name, d, i) ((d)->k->pieces->wide ? name##_avx2(d, i) : name(d, i))
 #else
@@ -65,11 +63,11 @@ void mbg__dca_articulated_pull(const mbg__dca_articulated *k, const real *w, con
   mbg__art_pull job = {.k = k, .w = w, .a = a, .b = b, .ge = ge, .gw = gw, .sums = x, .up = x->up};
   const mbg__art_pieces *s = k->pieces;
   const int n = s->groups->n;
-  mbg__pool_heavy(k->pool, PULL_UP, n, pull_up, &job);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PULL_UP, n, pull_up, &job);
   mbg__art_pieces_coarse(s, s->sides, NULL);
-  mbg__pool_heavy(k->pool, PULL_DOWN, n, pull_down, &job);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PULL_DOWN, n, pull_down, &job);
   twists_between(s, x->up);
-  mbg__pool_heavy(k->pool, PULL_END, n, pull_end, &job);
+  mbg__pool_heavy(k->pool, MBG__LOOP_PULL_END, n, pull_end, &job);
 }
 
 /* ---------------------------------------------------------------------- attributes */

@@ -319,7 +319,7 @@ static int report(mbg_context *ctx, const mbg__dca_assembly *a, failure f, doubl
 }
 
 /* nodes of a level, in threads where there are enough of them */
-enum { FACTOR, UP, DOWN, LEVELS = 32 };
+enum { FACTOR, UP, DOWN };
 
 typedef struct {
   const mbg__dca_assembly *a;
@@ -332,8 +332,8 @@ typedef struct {
 static void share_level(const mbg__dca_assembly *a, mbg__pool *pool, int what, int l, mbg__pool_work *work,
                         level_work *user) {
   const int n = a->level[l + 1] - a->level[l], pieces = 4 * mbg__pool_threads(pool);
-  mbg__pool_for(n >= PARALLEL ? pool : NULL, LEVELS * what + (l < LEVELS ? l : LEVELS - 1), n, n / pieces + 1, work,
-                user);
+  const int loop = MBG__LOOP_LEVELS * what + (l < MBG__LOOP_LEVELS ? l : MBG__LOOP_LEVELS - 1);
+  mbg__pool_for(n >= PARALLEL ? pool : NULL, loop, n, n / pieces + 1, work, user);
 }
 
 static void factor_nodes(void *user, int thread, int first, int end) {

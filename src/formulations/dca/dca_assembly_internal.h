@@ -3,6 +3,7 @@
 #define MBG_FORMULATIONS_DCA_DCA_ASSEMBLY_INTERNAL_H
 
 #include "formulations/dca/dca_assembly.h"
+#include "formulations/dca/dca_loops.h"
 
 /* A body (leaf) with the pieces that it has absorbed, or the join of two pieces. Bodies whose masses couple are one
    leaf, that of the first of them: the frame and the modal coordinates of a modal body, the nodes of beams. The front

@@ -82,8 +82,6 @@ static void largest_of(void *user, int thread, int first, int end) {
   }
 }
 
-enum { RESIDUAL = MBG__LOOPS_DCA + 110, LARGEST };
-
 /* items of a piece */
 static int piece_of(mbg__pool *pool, int n) { return n / (3 * mbg__pool_threads(pool)) + 32; }
 
@@ -92,7 +90,7 @@ double mbg__dca_largest_row(const mbg__dca_assembly *a) {
   const int threads = mbg__pool_threads(a->pool);
   double most[2] = {0};
   memset(a->most_B, 0, (size_t)threads * sizeof(*a->most_B));
-  mbg__pool_for(a->pool, LARGEST, a->m->nv, piece_of(a->pool, a->m->nv), largest_of, (void *)a);
+  mbg__pool_for(a->pool, MBG__LOOP_LARGEST, a->m->nv, piece_of(a->pool, a->m->nv), largest_of, (void *)a);
   for (int i = 0; i < threads; i++) {
     most[0] = larger(most[0], a->most_B[i][0]);
     most[1] = larger(most[1], a->most_B[i][1]);
@@ -201,7 +199,7 @@ static double residual(const mbg__dca_assembly *a, mbg__dca_panel *p, int m, con
   const int n = a->m->nv + a->m->nrow;
   double worst = 0;
   memset(p->most, 0, p->nmost * (size_t)mbg__pool_threads(p->pool) * sizeof(double));
-  mbg__pool_for(p->pool, RESIDUAL, n, piece_of(p->pool, n), equations, &(rest){a, p, m, x});
+  mbg__pool_for(p->pool, MBG__LOOP_RESIDUAL, n, piece_of(p->pool, n), equations, &(rest){a, p, m, x});
   gather_most(p);
   for (int q = 0; q < m; q++) {
     const double least = balanced ? least_acceleration(a, m, q, p->size, mass) : 0;

@@ -1,5 +1,7 @@
 #include "formulations/dca/dca_flow.h"
 
+#include "formulations/dca/dca_loops.h"
+
 /* ---------------------------------------------------------------------- creation */
 
 int mbg__dca_base_create(mbg_context *ctx, mbg__arena *arena, const mbg__dca_flow *f, mbg__dca_base *b) {
@@ -106,8 +108,6 @@ typedef struct {
   real *gn, *gsigma;
 } link_job;
 
-enum { FRAMES = MBG__LOOPS_DCA + 104, FRAMES_PULL, INCREMENTS, INCREMENT_PULL };
-
 static void frame_of(void *user, int k) {
   const link_job *j = user;
   const mbg__link *l = &j->f->links[k];
@@ -124,7 +124,7 @@ static void frame_of(void *user, int k) {
 
 void mbg__dca_flow_frames(const mbg__dca_flow *f, const mbg__dca_base *b, const real *sigma, mbg__frame *E) {
   link_job job = {.f = f, .from = b->E, .E = E, .sigma = sigma};
-  mbg__pool_each(f->pool, FRAMES, f->m->nbody, frame_of, &job);
+  mbg__pool_each(f->pool, MBG__LOOP_FRAMES, f->m->nbody, frame_of, &job);
 }
 
 static void increment_of(void *user, int k) {
@@ -145,7 +145,7 @@ static void increment_of(void *user, int k) {
 
 void mbg__dca_flow_increments(const mbg__dca_flow *f, const real *sigma) {
   link_job job = {.f = f, .E = f->X, .sigma = sigma};
-  mbg__pool_each(f->pool, INCREMENTS, f->m->nbody, increment_of, &job);
+  mbg__pool_each(f->pool, MBG__LOOP_INCREMENTS, f->m->nbody, increment_of, &job);
 }
 
 void mbg__dca_flow_frames_push(const mbg__dca_flow *f, const real *sigma, const real *en, const real *dsigma, real *e) {
@@ -196,7 +196,7 @@ static void frame_pull(void *user, int k) {
 
 void mbg__dca_flow_frames_pull(const mbg__dca_flow *f, const real *sigma, const real *ge, real *gn, real *gsigma) {
   link_job job = {.f = f, .sigma = sigma, .ge = ge, .gn = gn, .gsigma = gsigma};
-  mbg__pool_each(f->pool, FRAMES_PULL, f->m->nbody, frame_pull, &job);
+  mbg__pool_each(f->pool, MBG__LOOP_FRAMES_PULL, f->m->nbody, frame_pull, &job);
 }
 
 void mbg__dca_flow_frames_pull_few(const mbg__dca_flow *f, const mbg__dca_few *few, const real *sigma, const real *ge,
@@ -280,7 +280,7 @@ static void increment_pull(void *user, int k) {
 }
 
 void mbg__dca_flow_increment_pull(const mbg__dca_flow *f, const real *y, const real *g, real *gsigma, real *gw) {
-  mbg__pool_each(f->pool, INCREMENT_PULL, f->m->nbody, increment_pull, &(increment_job){f, y, g, gsigma, gw});
+  mbg__pool_each(f->pool, MBG__LOOP_INCREMENT_PULL, f->m->nbody, increment_pull, &(increment_job){f, y, g, gsigma, gw});
 }
 
 /* ---------------------------------------------------------------------- evaluation */

@@ -1,6 +1,7 @@
 #include "formulations/dca/dca_point.h"
 
 #include "formulations/dca/dca_lanes.h"
+#include "formulations/dca/dca_loops.h"
 
 #include "system/system_lanes.h"
 
@@ -355,14 +356,12 @@ static void weigh_body(void *user, int i) {
   v6_scale(p->k + off, -1, p->k + off);
 }
 
-enum { WEIGH = MBG__LOOPS_DCA + 124 };
-
 /* one cotangent by the articulated-body recursion: K (z, y, h) = (vd, a, 0), then the transposed local maps with z, y
    and -h */
 static void pull_articulated(mbg__dca_point *p, const mbg__dca_cotangent *c, real *ge, real *gw, real *gattr) {
   mbg__dca_articulated_solve(p->articulated, c->vd, c->a, NULL, p->z, p->tau, p->k, p->scratch);
   mbg__tree_wrench_pull(p->tree, p->f, p->z, p->tau, p->ct, p->cg);
-  mbg__pool_each(p->pool, WEIGH, p->m->nbody, weigh_body, &(weight_job){p, c});
+  mbg__pool_each(p->pool, MBG__LOOP_WEIGH, p->m->nbody, weigh_body, &(weight_job){p, c});
   mbg__system_pull(p->sys, p->r, NULL, NULL, NULL, p->w, p->dv, NULL, NULL, gattr);
   mbg__tree_local_pull(p->tree, p->w, p->dv, p->k, p->ct, p->cg, false, ge, gw, gattr);
 }

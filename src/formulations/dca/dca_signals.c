@@ -101,17 +101,15 @@ done:
   return err;
 }
 
-enum { CLEAR = MBG__LOOPS_DCA + 101 };
-
 static real *row(real *x, int c, int n) { return x + (size_t)c * (size_t)n; }
 
 /* all that the signals of the node pull at is 0 */
 static void clear(mbg__dca_seeds *s, const mbg__dca_few *few) {
   const size_t nw = (size_t)s->w->m->nw, nc = (size_t)s->nc;
   for (int i = 0; i < 3 && !(few && s->clear); i++) {
-    mbg__pool_zero(s->w->pool, CLEAR, nc * nw, s->g[i]);
+    mbg__pool_zero(s->w->pool, MBG__LOOP_SEEDS_CLEAR, nc * nw, s->g[i]);
   }
-  mbg__pool_zero(s->w->pool, CLEAR, nc * (size_t)s->w->m->nrow, s->gl);
+  mbg__pool_zero(s->w->pool, MBG__LOOP_SEEDS_CLEAR, nc * (size_t)s->w->m->nrow, s->gl);
   s->clear = few != NULL;
 }
 

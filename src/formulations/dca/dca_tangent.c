@@ -101,15 +101,6 @@ static int worker_error(mbg_context *ctx, const tangent *s) {
 
 static int panels(const tangent *s) { return (s->d.np + s->width - 1) / s->width; }
 
-enum {
-  COLUMNS = 3 * 32,
-  NODE_COLUMNS,
-  END_COLUMNS,
-  RATE_COLUMNS,
-  WORKERS,
-  NODE_ZEROS
-}; /* loops, after those of the assembly */
-
 /* threads pay if each has panels of its own and enough work */
 static int make_workers(mbg_context *ctx, tangent *s) {
   const mbg__formulation_work *w = s->w;
@@ -130,7 +121,7 @@ static int make_workers(mbg_context *ctx, tangent *s) {
     MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &s->workers[i].ctx));
   }
   MBG_TRY(take_columns(s, &s->workers[0]));
-  mbg__pool_heavy(w->pool, WORKERS, count - 1, make_worker, s);
+  mbg__pool_heavy(w->pool, MBG__LOOP_WORKERS, count - 1, make_worker, s);
   err = worker_error(ctx, s);
 done:
   return err;
@@ -200,7 +191,7 @@ static int all_columns(tangent *s, const real *x, real *xd) {
     s->workers[i].ready = false;
     s->workers[i].err = MBG_OK;
   }
-  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, COLUMNS, panels(s), 1, panels_of, &(stage){s, x, xd});
+  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, MBG__LOOP_COLUMNS, panels(s), 1, panels_of, &(stage){s, x, xd});
   return worker_error(s->w->flow.ctx, s);
 }
 
@@ -321,7 +312,7 @@ static int node_derivatives(mbg_context *ctx, void *user, double t, const real *
   real *const zeros[] = {s->ge, s->gn, s->gs, s->gw, s->gattr, s->d.dy};
   const size_t counts[] = {used * nb, used * nb, used * n, used * n, used * na, used * np};
   for (int i = 0; i < MBG_COUNT(zeros); i++) {
-    mbg__pool_zero(w->pool, NODE_ZEROS, counts[i], zeros[i]);
+    mbg__pool_zero(w->pool, MBG__LOOP_NODE_ZEROS, counts[i], zeros[i]);
   }
   (void)inside;
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
@@ -330,7 +321,7 @@ static int node_derivatives(mbg_context *ctx, void *user, double t, const real *
     for (size_t k = 0; k < used; k++) {
       mbg__dca_flow_frames_pull(&w->flow, x, s->ge + k * nb, s->gn + k * nb, s->gs + k * n);
     }
-    mbg__pool_for(w->pool, NODE_COLUMNS, s->d.np, 1, node_columns, &(stage){s, x, NULL});
+    mbg__pool_for(w->pool, MBG__LOOP_NODE_COLUMNS, s->d.np, 1, node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && !s->listed && k < used; k++) {
     mbg__event_tangent_pull(&s->d.events, mbg__system_design(w->flow.sys), s->d.np, s->gattr + k * na,
@@ -359,7 +350,7 @@ static int finish(mbg_context *ctx, void *user, double t1) {
   mbg__formulation_work *w = s->w;
   int err = MBG_OK;
   mbg__dca_flow_increments(&w->flow, s->d.x);
-  mbg__pool_for(w->pool, END_COLUMNS, s->d.np, 1, end_columns, s);
+  mbg__pool_for(w->pool, MBG__LOOP_END_COLUMNS, s->d.np, 1, end_columns, s);
   vn_copy(2 * s->n, w->y, s->d.x);
   MBG_TRY(mbg__dca_finish_step(ctx, w, t1, w->y));
   if (w->project) {
@@ -393,7 +384,8 @@ static int go_on(mbg_context *ctx, void *user, mbg__rk *rk) {
   if (s->w->project) {
     return mbg__rk_rebase(ctx, rk, s->d.x, NULL);
   }
-  mbg__pool_for(s->w->pool, RATE_COLUMNS, 1 + s->d.np, 4, rate_columns, &(stage){s, mbg__rk_rate(rk), s->d.xd});
+  mbg__pool_for(s->w->pool, MBG__LOOP_RATE_COLUMNS, 1 + s->d.np, 4, rate_columns,
+                &(stage){s, mbg__rk_rate(rk), s->d.xd});
   return mbg__rk_rebase(ctx, rk, s->d.x, s->d.xd);
 }
 

@@ -3,6 +3,7 @@
 #define MBG_FORMULATIONS_DCA_DCA_WORK_H
 
 #include "formulations/dca/dca_flow.h"
+#include "formulations/dca/dca_loops.h"
 #include "formulations/dca/dca_project.h"
 #include "formulations/formulation.h"
 #include "integrators/rk.h"
