@@ -177,8 +177,10 @@ def five_bar_gradients(repeat: int, quick: bool) -> list[Row]:
         def own(tolerance: float, model: mbgrad.Model = model) -> float:
             return far(mbgrad_gradient(model, tolerance)())
 
+        # steps of CVODES on these equations depend on rounding: errors of a tolerance differ by a factor of four
         def general(tolerance: float, model: mbgrad.Model = model) -> float:
-            return far(mbgrad_gradient(model, tolerance, integrator="adams")())
+            call = mbgrad_gradient(model, tolerance, integrator="adams")
+            return max(far(call()) for _ in range(8))
 
         # the program five_bar tells the shortest of three calls in a row, too
         ways = [named("mbgrad qr", calls(mbgrad_gradient(model, loosest(own, 1e-6)), 3))]
