@@ -27,7 +27,7 @@ typedef struct {
    several times. */
 typedef struct {
   bool on;    /* rhs keeps */
-  int width;  /* t, z and the point: reals of one evaluation */
+  int width;  /* t, z, the point and turns in a plane: reals of one evaluation */
   int nslot;  /* evaluations of a step */
   int nstep;  /* complete ones */
   int next;   /* evaluation of the step at hand */
