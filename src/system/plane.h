@@ -52,4 +52,20 @@ typedef struct {
 /* By frames, twists v (nw) and attributes (na); each may be NULL. After linearize. */
 void mbg__plane_pull(mbg__plane *p, const mbg__plane_weights *c, real *gw, real *gv, real *ga);
 
+/* Signals of a sampling of level kinematics in a model of planar bodies, whose other elements do not matter: relative
+   motions are placed in three components, the signals themselves are those of system.h. */
+typedef struct mbg__plane_sample mbg__plane_sample;
+
+/* *out: NULL when a body is not planar, or the level is another one. `what` is referenced. */
+int mbg__plane_sample_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__sampling *what,
+                             mbg__plane_sample **out);
+/* A run begins, with all bodies in the plane: false, a marker is not. */
+bool mbg__plane_sample_begin(mbg__plane_sample *p);
+/* The bodies it looks at, and where their frames (cos, sin, x and y) go before the calls that follow. */
+const int *mbg__plane_sample_bodies(const mbg__plane_sample *p, int *count);
+real *mbg__plane_sample_frame(mbg__plane_sample *p, int body);
+/* mbg__system_sample, and mbg__system_sample_both, at free velocities v. */
+int mbg__plane_sample_values(mbg_context *ctx, mbg__plane_sample *p, real t, const real *v, real *y);
+int mbg__plane_sample_both(mbg_context *ctx, mbg__plane_sample *p, real t, const real *v);
+
 #endif

@@ -133,6 +133,7 @@ struct mbg__system {
   bool bare;           /* constraints alone: no inertia, no forces */
   bool rest;           /* the state has no rates, and no modes add to those of markers */
   bool partial;        /* markers are those of a sample: not all belong to the frames */
+  bool flat;           /* ... in a plane, as relative frames and twists are (math/flat.h) */
   long place;          /* number of the state */
 
   /* threads (system_share.c) */
@@ -363,6 +364,9 @@ void mbg__kin_pair_push(const mbg__system *s, int pair, const mbg__direction *d,
 /* Transposed for one pair: cotangents of (w_rel, dv_rel, dvd_rel) to bodies and attributes; gvd NULL: 0. */
 void mbg__kin_pair_pull(const mbg__system *s, int pair, const vec6 gw, const vec6 gv, const real *gvd,
                         const mbg__cotangent *g);
+/* ... of a signal of a level, by frames, twists and rates. */
+void mbg__kin_signal_pull(const mbg__system *s, int pair, mbg__level level, const vec6 gw, const vec6 gv,
+                          const vec6 gvd, const mbg__cotangent *g);
 /* The same for a single marker. */
 void mbg__kin_marker_pull(const mbg__system *s, int marker, const vec6 gw, const real *gv, const real *gvd,
                           const mbg__cotangent *g);
@@ -521,6 +525,9 @@ void mbg__energy_strain_pull(const mbg__system *s, const mbg__signal *sig, real 
 /* Component of a wrench f on B of a pair, in the axes of the signal's options; pair of a reaction. */
 real mbg__wrench_component(const mbg__system *s, int pair, const int *opt, const real f[6]);
 int mbg__reaction_pair(const mbg_model *m, const mbg__signal *sig);
+/* Signals of a sampling whose relative motions are in place, and with their derivatives. */
+int mbg__sample_values(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, real *y);
+int mbg__sample_both(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, real *y);
 int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i);
 /* Depth, normal force and sliding speed of a contact as the first of out->f; columns are valid until the next call. */
 int mbg__force_measure(mbg_context *ctx, mbg__system *s, int force, bool derivatives, mbg__force_out *out);

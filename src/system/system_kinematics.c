@@ -130,6 +130,7 @@ static void pair_update(void *user, int i) {
 /* frames, twists and rates together: few loops for threads */
 void mbg__kin_update(mbg__system *s, bool still) {
   update_job j = {s, still};
+  s->flat = false;
   mbg__modals_update(s, still);
   mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, marker_update, &j);
   if (!still) {
@@ -139,6 +140,7 @@ void mbg__kin_update(mbg__system *s, bool still) {
 }
 
 void mbg__kin_update_some(mbg__system *s, const mbg__sampling *w) {
+  s->flat = false;
   for (int k = 0; k < w->nmarker; k++) {
     marker_frame(s, w->marker[k]);
     marker_twist(s, w->marker[k]);
@@ -354,4 +356,81 @@ void mbg__kin_jacobian(const mbg__system *s, int pair, int side, real X[36]) {
   frame_mul(&H, &s->design->markers[marker]->h, &s->G[pair]);
   mbg__AdInv_matrix(X, &H);
   m6_scale(X, -1, X);
+}
+
+/* ---------------------------------------------------------------------- ... in a plane */
+
+static bool is_flat(const vec6 x) { return !(r_some(x[2] != 0) || r_some(x[3] != 0) || r_some(x[4] != 0)); }
+
+/* out = Ad(h^-1)^T f */
+static void flat_pull(vec6 out, const mbg__frame *h, const vec6 f) {
+  const real *R = h->R, x = R[0] * f[0] + R[1] * f[1], y = R[3] * f[0] + R[4] * f[1];
+  out[0] = x;
+  out[1] = y;
+  out[5] = f[5] + (h->x[0] * y - h->x[1] * x);
+}
+
+/* f += s ad(v)^T g */
+static void flat_turn(vec6 f, double s, const vec6 v, const vec6 g) {
+  f[0] += s * (g[1] * v[5]);
+  f[1] -= s * (g[0] * v[5]);
+  f[5] += s * (g[0] * v[1] - g[1] * v[0]);
+}
+
+static void flat_give(const mbg__frame *h, const vec6 f, real *out) {
+  vec6 x;
+  flat_pull(x, h, f);
+  out[0] += x[0];
+  out[1] += x[1];
+  out[5] += x[5];
+}
+
+/* gw is lost */
+static void flat_marker_pull(const mbg__system *s, int marker, vec6 gw, const real *gv, const mbg__cotangent *g) {
+  const mbg__placed *h = s->design->markers[marker];
+  const int body = marker_body(s, marker);
+  const int off = body >= 0 ? s->model->bodies[body].voff : 0;
+  if (body >= 0 && g->w) {
+    flat_give(&h->h, gw, g->w + off);
+  }
+  if (body >= 0 && gv && g->v) {
+    flat_give(&h->h, gv, g->v + off);
+  }
+  if (g->a && s->marker_wanted[marker] && h->ndep > 0) {
+    if (body >= 0 && gv) {
+      flat_turn(gw, 1, s->vm[marker], gv);
+    }
+    marker_attributes_pull(s, marker, gw, g->a);
+  }
+}
+
+/* mbg__kin_pair_pull without rates; gv NULL: 0 */
+static void flat_pair_pull(const mbg__system *s, int pair, const vec6 gw, const real *gv, const mbg__cotangent *g) {
+  const int mA = s->model->pairs[pair].A, mB = s->model->pairs[pair].B;
+  const receivers to = receivers_of(s, mA, false, g);
+  vec6 w, A, v = {0};
+  v6_copy(w, gw);
+  if (gv) {
+    flat_turn(w, -1, s->a[pair], gv);
+  }
+  if (to.w || (to.v && gv)) {
+    v6_zero(A);
+    flat_pull(A, &s->G[pair], w);
+    v6_scale(A, -1, A);
+    if (gv) {
+      flat_pull(v, &s->G[pair], gv);
+      v6_scale(v, -1, v);
+    }
+    flat_marker_pull(s, mA, A, gv ? v : NULL, g);
+  }
+  flat_marker_pull(s, mB, w, gv, g);
+}
+
+void mbg__kin_signal_pull(const mbg__system *s, int pair, mbg__level level, const vec6 gw, const vec6 gv,
+                          const vec6 gvd, const mbg__cotangent *g) {
+  if (s->flat && level <= MBG__LEVEL_VELOCITY && is_flat(gw) && is_flat(gv)) {
+    flat_pair_pull(s, pair, gw, level == MBG__LEVEL_POSITION ? NULL : gv, g);
+  } else {
+    mbg__kin_pair_pull(s, pair, gw, gv, level >= MBG__LEVEL_ACCELERATION ? gvd : NULL, g);
+  }
 }

@@ -25,8 +25,8 @@ static bool plain_law(const mbg_model *m, const mbg__force *f) {
   return c && !f->law->tendon && f->nfn == 0 && !f->late && c->turn < 0 && !c->term && f->pair == c->pair;
 }
 
-static bool in_plane(const mbg_model *m) {
-  bool all = m->nbody > 0 && m->nv == 3 * m->nbody && m->nmodal + m->nelement + m->ncontact + m->ncurve == 0;
+bool mbg__plane_bodies(const mbg_model *m) {
+  bool all = m->nbody > 0 && m->nv == 3 * m->nbody && m->nmodal + m->nelement == 0;
   for (int b = 0; all && b < m->nbody; b++) {
     const mbg__body *body = &m->bodies[b];
     all = body->motion == MBG__PLANAR && body->nvel == 6 && body->type->nkey > 0 && body->state < 0 &&
@@ -35,6 +35,11 @@ static bool in_plane(const mbg_model *m) {
       all = m->full[3 * b + k] == body->voff + (k < 2 ? k : 5);
     }
   }
+  return all;
+}
+
+static bool in_plane(const mbg_model *m) {
+  bool all = mbg__plane_bodies(m) && m->ncontact + m->ncurve == 0;
   for (int i = 0; all && i < m->nrow; i++) {
     all = plain_row(m, &m->rows[i]);
   }

@@ -91,6 +91,9 @@ struct mbg__plane {
   vec3 *gw, *gv;       /* cotangents of frames and twists, forces      (nbody + 1) */
 };
 
+/* Are all bodies rigid and planar, so that the free velocities of body b are 3 b, 3 b + 1 and 3 b + 2? */
+bool mbg__plane_bodies(const mbg_model *m);
+
 /* Row k of the turn of G in the plane. */
 static inline void plane_row(const mbg__plane_frame *G, int k, real r[2]) {
   r[0] = k ? G->s : G->c;

@@ -153,9 +153,8 @@ int mbg__signal_finite(mbg_context *ctx, const mbg__system *s, int i) {
                             sig->name ? sig->name : sig->type->key, mbg__time_shown(re(s->t)));
 }
 
-int mbg__system_sample(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state, real *y) {
+int mbg__sample_values(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, real *y) {
   int err = MBG_OK;
-  place(s, w, state);
   for (int k = 0; k < w->nsignal; k++) {
     MBG_TRY(mbg__signal_value(ctx, s, w->signal[k]));
     MBG_TRY(mbg__signal_finite(ctx, s, w->signal[k]));
@@ -166,12 +165,22 @@ done:
   return err;
 }
 
-/* value and derivatives of one signal */
+int mbg__system_sample(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state, real *y) {
+  place(s, w, state);
+  return mbg__sample_values(ctx, s, w, y);
+}
+
+/* value and derivatives of one signal; the kernels of pairs give both */
 static int both(mbg_context *ctx, mbg__system *s, int i) {
   const mbg__signal *sig = &s->model->signals[i];
   mbg__fn_env env;
   mbg__fn_value value;
   int err = MBG_OK;
+  if (sig->type->of == MBG__OF_PAIR) {
+    MBG_TRY(mbg__signal_linearize(ctx, s, i));
+    s->y[i] = s->sig[i].y;
+    return MBG_OK;
+  }
   if (sig->type->role != MBG__ROLE_VALUE) {
     MBG_TRY(mbg__signal_value(ctx, s, i));
     return mbg__signal_linearize(ctx, s, i);
@@ -183,10 +192,8 @@ done:
   return err;
 }
 
-int mbg__system_sample_both(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state,
-                            real *y) {
+int mbg__sample_both(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, real *y) {
   int err = MBG_OK;
-  place(s, w, state);
   for (int k = 0; k < w->nsignal; k++) {
     MBG_TRY(both(ctx, s, w->signal[k]));
     MBG_TRY(mbg__signal_finite(ctx, s, w->signal[k]));
@@ -194,6 +201,12 @@ int mbg__system_sample_both(mbg_context *ctx, mbg__system *s, const mbg__samplin
   take(s, w, y);
 done:
   return err;
+}
+
+int mbg__system_sample_both(mbg_context *ctx, mbg__system *s, const mbg__sampling *w, const mbg__state *state,
+                            real *y) {
+  place(s, w, state);
+  return mbg__sample_both(ctx, s, w, y);
 }
 
 int mbg__system_sample_linearize(mbg_context *ctx, mbg__system *s, const mbg__sampling *w) {

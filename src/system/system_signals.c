@@ -320,7 +320,7 @@ static void relative_pull(mbg__system *s, int i, real c, const mbg__cotangent *g
   v6_scale(w, c, d->y_w);
   v6_scale(v, c, d->y_v);
   v6_scale(vd, c, d->y_vd);
-  mbg__kin_pair_pull(s, signal_pair(s->model, sig), w, v, sig->level >= MBG__LEVEL_ACCELERATION ? vd : NULL, g);
+  mbg__kin_signal_pull(s, signal_pair(s->model, sig), sig->level, w, v, vd, g);
   for (int k = 0; g->a && k < sig->nattr; k++) {
     g->a[sig->attr + k] += c * d->y_a[k];
   }

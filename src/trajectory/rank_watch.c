@@ -1,5 +1,6 @@
 #include "trajectory/rank_watch.h"
 
+#include "math/householder.h"
 #include "mbgrad/model.h"
 #include "system/saddle.h"
 #include "system/system_internal.h"
@@ -7,6 +8,8 @@
 #include <string.h>
 
 enum { ITERATIONS = 12, SUBSTEPS = 24 };
+/* dense factors of so many rows and twice as many velocities cost less than sparse ones */
+enum { SMALL = 24 };
 static const double singular = 1e-7;   /* sigma that counts as 0: the rank tolerance; smaller changes are rounding */
 static const double near = 1e-4;       /* sigma worth a warning: eight digits of a gradient are lost */
 static const double suspicious = 0.05; /* sigma that may explain why a run stopped */
@@ -28,7 +31,12 @@ struct mbg__rank_watch {
   const mbg_model *m;
   mbg__system *sys;
   const mbg__rank *rank;
-  mbg__saddle saddle;
+  mbg__saddle saddle; /* of many rows; else the factors Q R of W^-1/2 B^T L^-1, L: lengths of the rows */
+  bool small;
+  mbg__householder qr;
+  int *column;  /* of a row in R, -1: dropped                (nrow) */
+  real *k;      /* scratch for R                             (nkept) */
+  double *root; /* of W                                      (nv) */
   real *B;
   double *length; /* of the rows                              (nrow) */
   double *W;      /* metric of free velocities                (nv) */
@@ -74,9 +82,30 @@ static void take_arrays(mbg__rank_watch *w) {
   w->ga = MBG_TAKE(a, real, m->na);
   w->gp = MBG_TAKE(a, real, m->np);
   w->dp = MBG_TAKE(a, real, m->np);
+  w->column = MBG_TAKE(a, int, m->nrow);
+  w->k = MBG_TAKE(a, real, w->rank->nkept);
+  w->root = MBG_TAKE(a, double, m->nv);
+  if (w->small) {
+    (void)mbg__householder_prepare(&w->qr, a, m->nv, w->rank->nkept);
+  }
   for (int k = 0; k < 2; k++) {
     w->at[k].y = MBG_TAKE(a, double, m->nrow);
     w->at[k].x = MBG_TAKE(a, double, m->nw);
+  }
+}
+
+static void fill_arrays(mbg__rank_watch *w) {
+  mbg__metric_free(w->m, w->W);
+  for (int j = 0; j < w->m->nv; j++) {
+    w->root[j] = sqrt(w->W[j]);
+  }
+  for (int i = 0; i < w->m->nrow; i++) {
+    const double x = sin(12.9898 * (i + 1)) * 43758.5453;
+    w->seed[i] = w->rank->keep[i] ? 2 * (x - floor(x)) - 1 : 0;
+    w->column[i] = -1;
+  }
+  for (int k = 0; k < w->rank->nkept; k++) {
+    w->column[w->rank->kept[k]] = k;
   }
 }
 
@@ -94,14 +123,13 @@ int mbg__rank_watch_create(mbg_context *ctx, mbg__system *sys, const mbg__rank *
   w->m = mbg__system_model(sys);
   w->sys = sys;
   w->rank = rank;
+  w->small = rank->nkept <= SMALL && rank->nkept <= w->m->nv && w->m->nv <= 2 * SMALL;
   take_arrays(w);
   MBG_TRY(mbg__arena_check(ctx, &w->arena));
-  mbg__metric_free(w->m, w->W);
-  for (int i = 0; i < w->m->nrow; i++) {
-    const double x = sin(12.9898 * (i + 1)) * 43758.5453;
-    w->seed[i] = rank->keep[i] ? 2 * (x - floor(x)) - 1 : 0;
+  fill_arrays(w);
+  if (!w->small) {
+    MBG_TRY(mbg__saddle_create(ctx, &w->arena, sys, 0, NULL, MBG__KLU_FROZEN, &w->saddle));
   }
-  MBG_TRY(mbg__saddle_create(ctx, &w->arena, sys, 0, NULL, MBG__KLU_FROZEN, &w->saddle));
   mbg__rank_watch_begin(w);
 done:
   if (err < 0) {
@@ -150,7 +178,34 @@ static double normalize(int n, double *a) {
   return l;
 }
 
-/* [W B^T; B 0] with the lengths of the rows in W; false: singular */
+/* Q R of rows of unit length; false: singular */
+static bool factor_small(mbg__rank_watch *w) {
+  const mbg__csc *p = mbg__system_pattern_B(w->sys);
+  mbg__householder *q = &w->qr;
+  real *entries = q->rows ? q->rows : q->A;
+  const size_t down = q->rows ? (size_t)q->stride : 1, across = q->rows ? 1 : (size_t)q->m;
+  bool regular = true;
+  memset(entries, 0, (size_t)q->m * (q->rows ? down : (size_t)q->n) * sizeof(real));
+  for (int j = 0; j < p->ncol; j++) {
+    for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
+      const int row = p->rowind[k], column = w->column[row];
+      if (column >= 0 && w->length[row] > 0) {
+        entries[(size_t)j * down + (size_t)column * across] = re(w->B[k]) / (w->length[row] * w->root[j]);
+      }
+    }
+  }
+  if (q->rows) {
+    mbg__householder_factor_rows(q);
+  } else {
+    mbg__householder_factor(q);
+  }
+  for (int k = 0; k < q->n; k++) {
+    regular = regular && re(q->A[(size_t)k * (size_t)q->m + (size_t)k]) != 0;
+  }
+  return regular;
+}
+
+/* Lengths of the rows in W, then the factors of [W B^T; B 0]; false: singular. */
 static bool factor(mbg__rank_watch *w) {
   const mbg__csc *p = mbg__system_pattern_B(w->sys);
   mbg__system_matrices(w->sys, &(mbg__matrices){.B = w->B});
@@ -163,10 +218,40 @@ static bool factor(mbg__rank_watch *w) {
   for (int i = 0; i < w->m->nrow; i++) {
     w->length[i] = sqrt(w->length[i]);
   }
+  if (w->small) {
+    return factor_small(w);
+  }
   mbg__saddle_clear(&w->saddle);
   mbg__saddle_add_metric(&w->saddle, 1);
   mbg__saddle_add_rows(&w->saddle, w->B, w->B, w->rank->keep, NULL);
   return mbg__klu_factor(w->saddle.klu, NULL) == MBG_OK;
+}
+
+/* sigma by the norms 1/sigma and 1/sigma^2 of u and the next y */
+static double sigma_of(double square, double fourth) {
+  const double sigma = 1 / sqrt(square), lost = 1 / sqrt(sqrt(fourth));
+  return lost < 1e-3 * sigma ? lost : sigma;
+}
+
+/* iterate by Q R: W^1/2 u = Q R^-T y, of which b gets R^-T y, and the next y is R^-1 R^-T y */
+static double iterate_small(mbg__rank_watch *w, const double *y) {
+  const int n = w->rank->nkept;
+  double square = 0, fourth = 0;
+  for (int k = 0; k < n; k++) {
+    w->k[k] = y[w->rank->kept[k]];
+  }
+  mbg__householder_solve_T(&w->qr, w->k);
+  for (int k = 0; k < n; k++) {
+    w->b[k] = w->k[k];
+    square += re(w->k[k]) * re(w->k[k]);
+  }
+  mbg__householder_solve(&w->qr, w->k);
+  memset(w->z, 0, (size_t)w->m->nrow * sizeof(double));
+  for (int k = 0; k < n; k++) {
+    w->z[w->rank->kept[k]] = re(w->k[k]);
+    fourth += re(w->k[k]) * re(w->k[k]);
+  }
+  return sigma_of(square, fourth);
 }
 
 /* One inverse iteration: u = W^-1 B^T S^-1 L y in b, S = B W^-1 B^T, and the next y in z. The norm of u is 1/sigma, and
@@ -174,6 +259,9 @@ static bool factor(mbg__rank_watch *w) {
 static double iterate(mbg__rank_watch *w, const double *y) {
   const int nv = w->m->nv, nrow = w->m->nrow;
   double square = 0, fourth = 0;
+  if (w->small) {
+    return iterate_small(w, y);
+  }
   for (int i = 0; i < nv + nrow; i++) {
     w->b[i] = i < nv ? 0 : w->length[i - nv] * y[i - nv];
   }
@@ -185,16 +273,27 @@ static double iterate(mbg__rank_watch *w, const double *y) {
     w->z[i] = w->rank->keep[i] ? -w->length[i] * (double)re(w->b[nv + i]) : 0;
     fourth += w->z[i] * w->z[i];
   }
-  const double sigma = 1 / sqrt(square), lost = 1 / sqrt(sqrt(fourth));
-  return lost < 1e-3 * sigma ? lost : sigma;
+  return sigma_of(square, fourth);
+}
+
+/* u from R^-T y */
+static void finish_small(mbg__rank_watch *w) {
+  vn_zero(w->m->nv - w->rank->nkept, w->b + w->rank->nkept);
+  mbg__householder_mul(&w->qr, w->b, 1);
+  for (int j = 0; j < w->m->nv; j++) {
+    w->b[j] /= w->root[j];
+  }
 }
 
 /* x, of unit length in W, turned into world axes */
-static void take_velocities(const mbg__rank_watch *w, double sigma, double *x) {
+static void take_velocities(mbg__rank_watch *w, double sigma, double *x) {
   const mbg_model *m = w->m;
+  if (w->small) {
+    finish_small(w);
+  }
   memset(x, 0, (size_t)m->nw * sizeof(double));
   for (int j = 0; j < m->nv; j++) {
-    x[m->full[j]] = sigma * sqrt(w->W[j]) * re(w->b[j]);
+    x[m->full[j]] = sigma * w->root[j] * re(w->b[j]);
   }
   for (int b = 0; b < m->nbody; b++) {
     const real *R = w->sys->H[b].R;

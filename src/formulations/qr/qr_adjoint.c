@@ -109,12 +109,15 @@ done:
   return err;
 }
 
-static void pull_signals(adjoint *s, int node) {
+/* full: some concern accelerations or reactions, whose cotangents are not touched else */
+static void pull_signals(adjoint *s, int node, bool full) {
   const mbg_model *m = s->w->m;
   clear(s, s->gw);
   clear(s, s->gv);
-  clear(s, s->rho);
-  memset(s->reaction, 0, (size_t)s->nc * (size_t)m->nrow * sizeof(real));
+  if (full) {
+    clear(s, s->rho);
+    memset(s->reaction, 0, (size_t)s->nc * (size_t)m->nrow * sizeof(real));
+  }
   for (int c = 0; c < s->ncrit; c++) {
     for (int k = 0; k < s->nodes.nused; k++) {
       const real weight = s->seed[(size_t)c * (size_t)s->nodes.nused + (size_t)k];
@@ -140,7 +143,7 @@ static int node_gradient(mbg_context *ctx, adjoint *s, int node, double t, const
   const bool full = needs_accelerations(s);
   int err = MBG_OK;
   MBG_TRY(linearize_node(ctx, s, t, z, full));
-  pull_signals(s, node);
+  pull_signals(s, node, full);
   if (full) {
     MBG_TRY(mbg__qr_point_pull(ctx, s->w->flow->point, s->nc, NULL, s->rho, s->reaction, s->gw, s->gv, s->psi_a));
   }

@@ -32,6 +32,9 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
   f->z = MBG_TAKE(arena, real, f->state.n);
   MBG_TRY(mbg__qr_point_create(ctx, arena, sys, rank, plan->stabilization, &f->point));
   MBG_TRY(mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling));
+  if (plan->npose == 0) { /* poses are those of the system */
+    MBG_TRY(mbg__plane_sample_create(ctx, arena, sys, &f->sampling, &f->plane_sample));
+  }
 done:
   return err;
 }
@@ -141,6 +144,7 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
   forget(f);
   memcpy(f->turns, start->turns, (size_t)f->m->nturn * sizeof(int));
   mbg__qr_state_begin(&f->state, start->H, start->v, z);
+  f->flat_signals = f->plane_sample && f->state.flat && mbg__plane_sample_begin(f->plane_sample);
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
 }
 
@@ -208,8 +212,21 @@ bool mbg__qr_flow_recall(mbg__qr_flow *f) {
   return false;
 }
 
+/* frames for signals in a plane */
+static void read_flat(mbg__qr_flow *f, const real *z) {
+  int count;
+  const int *body = mbg__plane_sample_bodies(f->plane_sample, &count);
+  for (int i = 0; i < count; i++) {
+    mbg__qr_state_read_frame(&f->state, body[i], z, mbg__plane_sample_frame(f->plane_sample, i));
+  }
+}
+
 int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, real *y) {
   f->t = mbg__segment_inside(&f->segment, t);
+  if (f->flat_signals) {
+    read_flat(f, z);
+    return mbg__plane_sample_values(ctx, f->plane_sample, f->t, z + f->state.nplace, y);
+  }
   read_state(f, z);
   const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};
   return mbg__system_sample(ctx, f->sys, &f->sampling, &state, y);
@@ -217,7 +234,11 @@ int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z
 
 int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z) {
   int err = MBG_OK;
-  if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
+  if (f->flat_signals) {
+    f->t = mbg__segment_inside(&f->segment, t);
+    read_flat(f, z);
+    MBG_TRY(mbg__plane_sample_both(ctx, f->plane_sample, f->t, z + f->state.nplace));
+  } else if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
     f->t = mbg__segment_inside(&f->segment, t);
     read_state(f, z);
     const mbg__state state = {.t = f->t, .H = f->H, .v = f->v};

@@ -13,6 +13,7 @@
 #include "formulations/formulation.h"
 #include "formulations/qr/qr_point.h"
 #include "formulations/qr/qr_state.h"
+#include "system/plane.h"
 #include "trajectory/ode.h"
 
 /* Coordinates at the accepted steps of the forward run: whole turns are counted from there. */
@@ -26,7 +27,7 @@ typedef struct {
    several times. */
 typedef struct {
   bool on;    /* rhs keeps */
-  int width;  /* t, z and the point: reals of one evaluation */
+  int width;  /* t, z, the point and turns in a plane: reals of one evaluation */
   int nslot;  /* evaluations of a step */
   int nstep;  /* complete ones */
   int next;   /* evaluation of the step at hand */
@@ -44,13 +45,15 @@ typedef struct {
   int nused;
   const int *used;
   const mbg__run_plan *plan;
-  bool full;              /* signals need accelerations or reactions */
-  mbg__sampling sampling; /* what the used ones need */
-  mbg__segment segment;   /* around the evaluations */
-  real t;                 /* of the last evaluation */
-  mbg__frame *H;          /*                                          (nbody) */
-  real *v;                /*                                          (nw) */
-  real *z;                /* they are those of this state, if read    (n) */
+  bool full;                       /* signals need accelerations or reactions */
+  mbg__sampling sampling;          /* what the used ones need */
+  mbg__plane_sample *plane_sample; /* ... in a plane, NULL: not */
+  bool flat_signals;               /* this run is there */
+  mbg__segment segment;            /* around the evaluations */
+  real t;                          /* of the last evaluation */
+  mbg__frame *H;                   /*                                          (nbody) */
+  real *v;                         /*                                          (nw) */
+  real *z;                         /* they are those of this state, if read    (n) */
   bool read;
   int *turns, *before;    /* before: those of the evaluation before it (nturn) */
   bool flat;              /* the last eval_again was in a plane */
@@ -89,7 +92,8 @@ int mbg__qr_flow_rhs(void *flow, real t, const real *z, real *zd);
 
 /* After eval, or after place when no signal needs accelerations: values y (nused) of the used signals. */
 int mbg__qr_flow_signals(mbg_context *ctx, mbg__qr_flow *f, real *y);
-/* The same at (t, z), where nothing else is evaluated: for sampling of level kinematics. */
+/* The same at (t, z), where nothing else is evaluated and the flow keeps its frames: for sampling of level
+   kinematics. */
 int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, real *y);
 /* Their derivatives at (t, z), for mbg__system_signal_push and _pull without accelerations and multipliers. */
 int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, const real *z);

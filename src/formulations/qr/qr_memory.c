@@ -6,6 +6,11 @@
 
 static const size_t MOST = (size_t)32 << 20; /* bytes of a run */
 
+/* cosines and sines of bodies in a plane go with their angles */
+static size_t turn_bytes(const mbg__qr_flow *f) {
+  return f->state.flat ? (size_t)f->m->nbody * sizeof(*f->state.turn) : 0;
+}
+
 static size_t step_count(const mbg__qr_memory *m) { return (size_t)m->nslot * (size_t)m->width; }
 
 void mbg__qr_memory_clear(mbg__qr_flow *f) {
@@ -34,7 +39,7 @@ static void grow(mbg__qr_flow *f) {
 /* no step has more evaluations than these when it is tried once, and the one before it */
 void mbg__qr_memory_begin(mbg__qr_flow *f, int stages) {
   mbg__qr_memory *m = &f->memory;
-  m->width = 1 + f->state.n + mbg__qr_point_count(f->point);
+  m->width = 1 + f->state.n + mbg__qr_point_count(f->point) + (int)(turn_bytes(f) / sizeof(real));
   m->nslot = stages + 1;
   m->nstep = m->next = 0;
   m->on = !(f->plan->memory > 0);
@@ -52,6 +57,7 @@ void mbg__qr_memory_add(mbg__qr_flow *f, const real *z) {
   slot[0] = f->t;
   memcpy(slot + 1, z, (size_t)f->state.n * sizeof(real));
   mbg__qr_point_keep(f->point, slot + 1 + f->state.n);
+  memcpy(slot + 1 + f->state.n + mbg__qr_point_count(f->point), f->state.turn, turn_bytes(f));
   m->next++;
 }
 
@@ -96,6 +102,9 @@ int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, 
   f->t = mbg__segment_inside(&f->segment, t);
   const real *kept = find(f, k, z);
   kept = kept ? kept : find(f, k - 1, z); /* the end of a step is the first evaluation of the next */
+  if (kept) {
+    memcpy(f->state.turn, kept + mbg__qr_point_count(f->point), turn_bytes(f));
+  }
   f->flat = mbg__qr_flow_in_plane(f, t, z);
   if (f->flat) {
     return again_in_plane(ctx, f, kept);

@@ -113,14 +113,18 @@ void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, re
   mbg__to_full(s->m, 1, z + s->nplace, v);
 }
 
+void mbg__qr_state_read_frame(const mbg__qr_state *s, int body, const real *z, real frame[4]) {
+  const real *g = z + s->first[body], *R = s->H0[body].R, *x = s->H0[body].x;
+  const mbg__qr_turn *turn = turn_of(s, body, g);
+  frame[0] = R[0] * turn->c + R[1] * turn->s;
+  frame[1] = R[3] * turn->c + R[4] * turn->s;
+  frame[2] = x[0] + R[0] * g[0] + R[1] * g[1];
+  frame[3] = x[1] + R[3] * g[0] + R[4] * g[1];
+}
+
 void mbg__qr_state_read_frames(const mbg__qr_state *s, const real *z, real *frames) {
-  for (int b = 0; b < s->m->nbody; b++, frames += 4) {
-    const real *g = z + s->first[b], *R = s->H0[b].R, *x = s->H0[b].x;
-    const mbg__qr_turn *turn = turn_of(s, b, g);
-    frames[0] = R[0] * turn->c + R[1] * turn->s;
-    frames[1] = R[3] * turn->c + R[4] * turn->s;
-    frames[2] = x[0] + R[0] * g[0] + R[1] * g[1];
-    frames[3] = x[1] + R[3] * g[0] + R[4] * g[1];
+  for (int b = 0; b < s->m->nbody; b++) {
+    mbg__qr_state_read_frame(s, b, z, frames + 4 * (size_t)b);
   }
 }
 
@@ -331,6 +335,9 @@ void mbg__qr_state_read_pull(const mbg__qr_state *s, const real *z, const real *
   for (int i = 0; i < s->m->nbody; i++) {
     const int off = s->m->bodies[i].voff, at = s->first[i];
     if (planar(s, i) && flat_vector(gw + off)) {
+      if (gw[off] == 0 && gw[off + 1] == 0 && gw[off + 5] == 0) { /* bodies that a signal does not look at */
+        continue;
+      }
       planar_read_pull(s, i, z + at, gw + off, gz + at, g0 + off);
       continue;
     }

@@ -37,6 +37,7 @@ void mbg__qr_state_read(const mbg__qr_state *s, const real *z, mbg__frame *H, re
 
 /* The frames alone, if the state is flat: cos, sin, x and y of each body (4 nbody). */
 void mbg__qr_state_read_frames(const mbg__qr_state *s, const real *z, real *frames);
+void mbg__qr_state_read_frame(const mbg__qr_state *s, int body, const real *z, real frame[4]);
 
 /* z' from H' = H v*~ and v' = a (nw each). */
 void mbg__qr_state_rates(const mbg__qr_state *s, const real *z, const real *v_star, const real *a, real *zd);

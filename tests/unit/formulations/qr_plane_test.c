@@ -187,6 +187,92 @@ static void bits_do_not_depend_on_the_processor(void **state) {
   model_case_close(&c);
 }
 
+/* ---------------------------------------------------------------------- signals */
+
+/* between bodies and to the ground, in both axes, of both levels, out of the plane, behind an expression */
+static const char *const signals =
+    ", \"signals\": {"
+    "\"x\": {\"type\": \"position\", \"of\": \"tip\", \"component\": \"x\"},"
+    "\"y\": {\"type\": \"position\", \"of\": \"tip\", \"relative_to\": \"back\", \"component\": \"y\", "
+    "\"in\": \"body\"},"
+    "\"z\": {\"type\": \"position\", \"of\": \"back\", \"relative_to\": \"tip\", \"component\": \"z\"},"
+    "\"eye\": {\"type\": \"position\", \"of\": \"eye\", \"relative_to\": \"back\", \"component\": \"x\"},"
+    "\"u\": {\"type\": \"velocity\", \"of\": \"tip\", \"relative_to\": \"back\", \"component\": \"x\"},"
+    "\"v\": {\"type\": \"velocity\", \"of\": \"tip\", \"component\": \"y\", \"in\": \"body\"},"
+    "\"w\": {\"type\": \"angular-velocity\", \"of\": \"tip\", \"relative_to\": \"back\", \"component\": \"z\"},"
+    "\"d\": {\"type\": \"distance\", \"of\": \"tip\", \"relative_to\": \"back\"},"
+    "\"e\": {\"type\": \"distance-rate\", \"of\": \"tip\", \"relative_to\": \"eye\"},"
+    "\"f\": {\"type\": \"expression\", \"value\": \"m*x*u + d^2 - sin(w) + t\"}}}";
+
+/* values and gradients (1 for each signal) after `sample` */
+typedef struct {
+  double *y, *gw, *gv, *ga;
+} sampled;
+
+static sampled make_sampled(model_case *c) {
+  const int n = c->m->nsignal;
+  return (sampled){model_case_array(c, n), model_case_array(c, n * c->m->nw), model_case_array(c, n * c->m->nw),
+                   model_case_array(c, n * c->m->na)};
+}
+
+static void pull_signals(const model_case *c, const sampled *out) {
+  for (int i = 0; i < c->m->nsignal; i++) {
+    mbg__system_signal_pull(c->sys, i, 1, out->gw + i * c->m->nw, out->gv + i * c->m->nw, NULL, NULL,
+                            out->ga + i * c->m->na);
+  }
+}
+
+static void compare_signals(model_case *c, const mbg__sampling *what, mbg__plane_sample *p) {
+  const mbg__state at = {.t = c->t, .H = c->H, .v = c->v};
+  const int n = c->m->nsignal;
+  const sampled there = make_sampled(c), here = make_sampled(c), value = make_sampled(c);
+  double *v = model_case_array(c, c->m->nv);
+  int count;
+  assert_int_equal(mbg__system_sample_both(c->ctx, c->sys, what, &at, there.y), MBG_OK);
+  pull_signals(c, &there);
+  const int *body = mbg__plane_sample_bodies(p, &count);
+  for (int i = 0; i < count; i++) {
+    const mbg__frame *H = &c->H[body[i]];
+    memcpy(mbg__plane_sample_frame(p, i), (const double[4]){H->R[0], H->R[3], H->x[0], H->x[1]}, 4 * sizeof(double));
+  }
+  mbg__to_free(c->m, 1, c->v, v);
+  assert_int_equal(mbg__plane_sample_values(c->ctx, p, c->t, v, value.y), MBG_OK);
+  assert_int_equal(mbg__plane_sample_both(c->ctx, p, c->t, v), MBG_OK);
+  pull_signals(c, &here);
+  assert_close_array(value.y, there.y, n, 1e-13);
+  assert_close_array(here.gw, there.gw, n * c->m->nw, 1e-13);
+  assert_close_array(here.gv, there.gv, n * c->m->nw, 1e-13);
+  assert_close_array(here.ga, there.ga, n * c->m->na, 1e-13);
+  /* a general sample after it finds nothing of it */
+  assert_int_equal(mbg__system_sample(c->ctx, c->sys, what, &at, value.y), MBG_OK);
+  assert_close_array(value.y, there.y, n, 0);
+}
+
+static void signals_agree_with_the_general_ones(void **state) {
+  (void)state;
+  static char text[1 << 14];
+  static int used[16];
+  model_case c;
+  mbg__sampling what;
+  mbg__plane_sample *p;
+  support_rng rng = support_rng_make(19);
+  snprintf(text, sizeof(text), "%.*s%s", (int)strlen(linkage) - 1, linkage, signals);
+  model_case_open(&c, NULL, text);
+  model_case_design(&c, &rng, 0.1);
+  for (int i = 0; i < c.m->nsignal; i++) {
+    used[i] = i;
+  }
+  assert_int_equal(mbg__sampling_create(c.ctx, &c.arena, c.sys, c.m->nsignal, used, &what), MBG_OK);
+  assert_int_equal(mbg__plane_sample_create(c.ctx, &c.arena, c.sys, &what, &p), MBG_OK);
+  assert_non_null(p);
+  assert_true(mbg__plane_sample_begin(p));
+  for (int i = 0; i < 5; i++) {
+    model_case_state(&c, &rng, 0.3);
+    compare_signals(&c, &what, p);
+  }
+  model_case_close(&c);
+}
+
 /* spatial bodies, sliders, states, torsion springs whose angle counts turns */
 static void leaves_other_models_alone(void **state) {
   (void)state;
@@ -198,9 +284,8 @@ static void leaves_other_models_alone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(agrees_with_the_general_point),
-      cmocka_unit_test(few_rows_have_no_lanes),
-      cmocka_unit_test(bits_do_not_depend_on_the_processor),
+      cmocka_unit_test(agrees_with_the_general_point),       cmocka_unit_test(few_rows_have_no_lanes),
+      cmocka_unit_test(bits_do_not_depend_on_the_processor), cmocka_unit_test(signals_agree_with_the_general_ones),
       cmocka_unit_test(leaves_other_models_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
