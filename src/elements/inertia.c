@@ -41,6 +41,26 @@ void mbg__inertia_derivatives(const real M[36], const real R[9], const real v[6]
   m6_scale(r_v, -1, r_v);
 }
 
+void mbg__inertia_flat_derivatives(const real M[36], const real R[9], const real v[6], const real g[3], real r_w[9],
+                                   real r_v[9]) {
+  static const int of[3] = {0, 1, 5};
+  const real a0 = R[0] * g[0] + R[3] * g[1], a1 = R[1] * g[0] + R[4] * g[1];
+  const real y0 = v[0] * M[0] + v[1] * M[6] + v[5] * M[30], y1 = v[0] * M[1] + v[1] * M[7] + v[5] * M[31];
+  for (int i = 0; i < 3; i++) {
+    const real *row = M + 6 * of[i];
+    const real m0 = M[of[i]], m1 = M[6 + of[i]];
+    r_w[3 * i] = r_w[3 * i + 1] = 0;
+    r_w[3 * i + 2] = row[1] * a0 - row[0] * a1;
+    r_v[i] = -(v[5] * m1);
+    r_v[3 + i] = v[5] * m0;
+    r_v[6 + i] = v[0] * m1 - v[1] * m0;
+  }
+  r_v[2] -= y1;
+  r_v[5] += y0;
+  r_v[6] += y1;
+  r_v[7] -= y0;
+}
+
 void mbg__inertia_change(const real M[36], const real R[9], const real v[6], const real vd[6], const real g[3],
                          const real *dM, const real *dg, real dr[6]) {
   v6_zero(dr);

@@ -17,6 +17,10 @@ void mbg__inertia_residual(const real M[36], const real R[9], const real v[6], c
 void mbg__inertia_derivatives(const real M[36], const real R[9], const real v[6], const real g[3], real r_w[36],
                               real r_v[36]);
 
+/* The same for a flat frame and twist (math/flat.h), rows and columns 0, 1 and 5 alone. Row-major 3x3. */
+void mbg__inertia_flat_derivatives(const real M[36], const real R[9], const real v[6], const real g[3], real r_w[9],
+                                   real r_v[9]);
+
 /* Change of r with mass matrix and gravity; dM (36) or dg (3) may be NULL:
    dr = dM vd - ad(v)^T dM v - dM(:,1:3) R^T g - M(:,1:3) R^T dg. */
 void mbg__inertia_change(const real M[36], const real R[9], const real v[6], const real vd[6], const real g[3],

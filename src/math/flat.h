@@ -52,6 +52,19 @@ static inline void flat_frame_mul(mbg__frame *out, const mbg__frame *A, const mb
                  A->x[1] + a[3] * B->x[0] + a[4] * B->x[1]);
 }
 
+/* mbg__AdInv_matrix on components 0, 1 and 5, row-major 3 x 3 */
+static inline void flat_AdInv_matrix(real A[9], const mbg__frame *H) {
+  const real *R = H->R, *x = H->x;
+  A[0] = R[0];
+  A[1] = R[3];
+  A[2] = x[0] * R[3] - x[1] * R[0];
+  A[3] = R[1];
+  A[4] = R[4];
+  A[5] = x[0] * R[4] - x[1] * R[1];
+  A[6] = A[7] = 0;
+  A[8] = 1;
+}
+
 /* AdInvT_mul */
 static inline void flat_AdInvT_mul(real out[6], const mbg__frame *H, const real f[6]) {
   const real *R = H->R, x = R[0] * f[0] + R[1] * f[1], y = R[3] * f[0] + R[4] * f[1];

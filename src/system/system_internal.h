@@ -507,6 +507,12 @@ void mbg__pair_wrench_push(const mbg__system *s, int pair, const vec6 w, const v
 /* system_matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
 void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
 
+/* system_matrices_flat.c: what a body and a pair add to matrices, and its rows, in a plane; false: it is not there. Kr
+   of end B, and whether the pair has F_v. */
+bool mbg__flat_body_matrices(const mbg__system *s, int body, const mbg__matrices *out);
+bool mbg__flat_pair_matrices(const mbg__system *s, int pair, const mat6 Kr, bool damped, const mbg__matrices *out);
+bool mbg__flat_pair_rows(const mbg__system *s, int pair, const mbg__matrices *out);
+
 /* system_energies.c: body -1: of all bodies. Strain energy of a modal body, of beams or of all, as the signal says. */
 void mbg__energy_terms(const mbg__system *s); /* of all bodies, for the two sums */
 void mbg__modals_energy_terms(const mbg__system *s);
