@@ -11,6 +11,7 @@
      E = 1/2 a^T M S a + 1/2 v^T M (v - sigma S v)        S = (K + sigma M)^-1 M   with the rows */
 #include "run/step_periods.h"
 
+#include "system/forest.h"
 #include "system/saddle.h"
 
 #include <string.h>
@@ -23,7 +24,9 @@ typedef struct {
   mbg__system *sys;
   const mbg__start_result *start;
   mbg__arena arena;
-  mbg__saddle saddle;
+  mbg__forest *forest;    /* NULL: bodies are joined in another way */
+  bool along;             /* it has the factors, else ... */
+  mbg__saddle saddle;     /* ... made when it is needed */
   real *K, *C, *M, *B;    /* values by the patterns of the system */
   real *x;                /* right-hand side and solution        (nv + nrow) */
   real *vd, *lambda, *r;  /*                                     (nw, nrow, nw) */
@@ -50,18 +53,37 @@ static int take(motion *q) {
   q->My = MBG_TAKE(arena, double, q->m->nv);
   q->W = MBG_TAKE(arena, double, q->m->nv);
   const int err = mbg__arena_check(q->ctx, arena);
-  return err < 0 ? err : mbg__saddle_create(q->ctx, arena, q->sys, 0, NULL, MBG__KLU_FRESH, &q->saddle);
+  return err < 0 ? err : mbg__forest_create(q->ctx, arena, q->sys, q->start->rank->keep, &q->forest);
 }
 
 /* factors [[k K + c M, B^T], [B, 0]] on the kept rows */
 static int factor(motion *q, double k, double c) {
+  int err = MBG_OK;
+  q->along = q->forest && mbg__forest_factor(q->forest, k, q->K, c, q->M, q->B);
+  if (q->along) {
+    return MBG_OK;
+  }
+  if (!q->saddle.klu) {
+    MBG_TRY(mbg__saddle_create(q->ctx, &q->arena, q->sys, 0, NULL, MBG__KLU_FRESH, &q->saddle));
+  }
   mbg__saddle_clear(&q->saddle);
   if (k != 0) {
     mbg__saddle_add_K(&q->saddle, k, q->K);
   }
   mbg__saddle_add_K(&q->saddle, c, q->M);
   mbg__saddle_add_rows(&q->saddle, q->B, q->B, q->start->rank->keep, NULL);
-  return mbg__saddle_factor(q->ctx, &q->saddle, "motion at the start");
+  MBG_TRY(mbg__saddle_factor(q->ctx, &q->saddle, "motion at the start"));
+done:
+  return err;
+}
+
+/* x becomes the solution with these factors */
+static void solve_all(motion *q) {
+  if (q->along) {
+    mbg__forest_solve(q->forest, q->x);
+  } else {
+    mbg__klu_solve(q->saddle.klu, q->x, 1);
+  }
 }
 
 /* out = A x, A with the pattern of K */
@@ -81,7 +103,7 @@ static void solve(motion *q, const double *f, double *out) {
   for (int j = 0; j < q->m->nv; j++) {
     q->x[j] = f[j];
   }
-  mbg__klu_solve(q->saddle.klu, q->x, 1);
+  solve_all(q);
   for (int j = 0; j < q->m->nv; j++) {
     out[j] = re(q->x[j]);
   }
@@ -130,7 +152,7 @@ static int linearize(motion *q) {
   for (int i = 0; i < m->nrow; i++) {
     q->x[m->nv + i] = s->rank->keep[i] ? -gamma[i] : 0;
   }
-  mbg__klu_solve(q->saddle.klu, q->x, 1);
+  solve_all(q);
   mbg__to_full(m, 1, q->x, q->vd);
   vn_copy(m->nrow, q->lambda, q->x + m->nv);
   state.vd = q->vd;
