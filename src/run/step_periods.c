@@ -30,6 +30,7 @@ typedef struct {
   real *K, *C, *M, *B;    /* values by the patterns of the system */
   real *x;                /* right-hand side and solution        (nv + nrow) */
   real *vd, *lambda, *r;  /*                                     (nw, nrow, nw) */
+  real *full;             /* scratch, 0 where nothing moves      (nw) */
   double *a, *v, *y, *My; /*                                     (nv) */
   double *W;              /* metric of the free velocities       (nv) */
 } motion;
@@ -46,6 +47,7 @@ static int take(motion *q) {
   q->x = MBG_TAKE(arena, real, q->m->nv + q->m->nrow);
   q->vd = MBG_TAKE(arena, real, q->m->nw);
   q->r = MBG_TAKE(arena, real, q->m->nw);
+  q->full = MBG_TAKE(arena, real, q->m->nw);
   q->lambda = MBG_TAKE(arena, real, q->m->nrow);
   q->a = MBG_TAKE(arena, double, q->m->nv);
   q->v = MBG_TAKE(arena, double, q->m->nv);
@@ -94,6 +96,17 @@ static void multiply(const motion *q, const real *A, const double *x, double *ou
     for (int e = P->colptr[j]; e < P->colptr[j + 1]; e++) {
       out[P->rowind[e]] += re(A[e]) * x[j];
     }
+  }
+}
+
+/* out = M x: blocks of bodies, while K has those of pairs, too */
+static void multiply_mass(motion *q, const double *x, double *out) {
+  for (int j = 0; j < q->m->nv; j++) {
+    q->full[q->m->full[j]] = x[j];
+  }
+  mbg__system_mass_mul(q->sys, q->full, q->r);
+  for (int j = 0; j < q->m->nv; j++) {
+    out[j] = re(q->r[q->m->full[j]]);
   }
 }
 
@@ -169,7 +182,7 @@ static void project(motion *q, const real *full, double *out) {
   for (int j = 0; j < q->m->nv; j++) {
     q->y[j] = re(full[q->m->full[j]]);
   }
-  multiply(q, q->M, q->y, q->My);
+  multiply_mass(q, q->y, q->My);
   solve(q, q->My, out);
 }
 
@@ -185,13 +198,13 @@ static int find_energy(motion *q, double sigma, mbg__start_motion *out) {
   }
   for (int k = 0; k < 2; k++) {
     const double *x = k == 0 ? q->a : q->v;
-    multiply(q, q->M, x, q->My);
+    multiply_mass(q, x, q->My);
     solve(q, q->My, q->y);
     for (int j = 0; k == 1 && j < q->m->nv; j++) {
       q->y[j] = x[j] - sigma * q->y[j];
     }
     part[k] = fmax(dot(q, q->My, q->y) / 2, 0);
-    multiply(q, q->M, q->y, q->My);
+    multiply_mass(q, q->y, q->My);
     const double mass = dot(q, q->y, q->My);
     multiply(q, q->K, q->y, q->My);
     rate[k] = mass > 0 ? dot(q, q->y, q->My) / mass : 0;
@@ -228,7 +241,7 @@ static double largest(motion *q, const real *A, int *body) {
     q->y[j] = (1 + 0.37 * sin(1.7 * j)) / sqrt(q->W[j]);
   }
   for (int it = 0; it < PRODUCTS; it++) {
-    multiply(q, q->M, q->y, q->My);
+    multiply_mass(q, q->y, q->My);
     const double length = sqrt(dot(q, q->y, q->My));
     for (int j = 0; j < q->m->nv; j++) {
       q->y[j] /= length > 0 ? length : 1;

@@ -133,7 +133,8 @@ struct mbg__system {
   bool bare;           /* constraints alone: no inertia, no forces */
   bool rest;           /* the state has no rates, and no modes add to those of markers */
   bool partial;        /* markers are those of a sample: not all belong to the frames */
-  bool flat;           /* ... in a plane, as relative frames and twists are (math/flat.h) */
+  bool planar;         /* all bodies are rigid and move in their planes */
+  bool flat;           /* markers, relative frames, twists and rates of the state are flat (math/flat.h) */
   long place;          /* number of the state */
 
   /* threads (system_share.c) */
