@@ -150,8 +150,8 @@ int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   memcpy(other->left_out, run->left_out, (size_t)run->m->ncriterion * sizeof(bool));
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
   if (run->given_state) {
-    const mbg__start_result *start = mbg__start_result_of(run->start);
-    mbg__run_give(other, re(start->t), start->H, start->v, start->turns);
+    const mbg__run_state began = mbg__run_began(run);
+    mbg__run_give(other, &began);
   }
   MBG_TRY(mbg_run_simulate(ctx, other));
   if (mbg_run_partial(other)) {
