@@ -216,8 +216,7 @@ int mbg__run_state_take(mbg_context *ctx, mbg__arena *arena, const mbg_model *m,
 
 mbg__run_state mbg__run_began(const mbg_run *run) {
   const mbg__start_result *start = mbg__start_result_of(run->start);
-  return (mbg__run_state){
-      .t = re(start->t), .H = start->H, .v = start->v, .turns = start->turns, .marks = run->marks};
+  return (mbg__run_state){.t = re(start->t), .H = start->H, .v = start->v, .turns = start->turns, .marks = run->marks};
 }
 
 int mbg__run_last(const mbg_run *run, mbg__run_state *out) {
