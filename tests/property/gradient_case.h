@@ -62,12 +62,24 @@ static inline void gradient_case_check(const gradient_case *c, int err, const ch
 
 /* Refusals of random models that depend on steps and positions, which formulations may see or not. */
 static inline bool gradient_case_excused(const char *words) {
-  static const char *const list[] = {"did not converge", "singular",           "became independent",
-                                     "finite",           "assembled",          "contradict",
-                                     "no longer agree",  "nearest consistent", "jumps from step to step",
-                                     "stability limit",  "takes no",           "half a turn away",
-                                     "no headway",       "small enough",       "cannot be closed",
-                                     "interrupted",      "contact points meet"};
+  static const char *const list[] = {"did not converge",
+                                     "singular",
+                                     "became independent",
+                                     "finite",
+                                     "assembled",
+                                     "contradict",
+                                     "no longer agree",
+                                     "nearest consistent",
+                                     "jumps from step to step",
+                                     "stability limit",
+                                     "takes no",
+                                     "half a turn away",
+                                     "no headway",
+                                     "small enough",
+                                     "cannot be closed",
+                                     "interrupted",
+                                     "contact points meet",
+                                     "turned by nearly pi"};
   for (int i = 0; i < MBG_COUNT(list); i++) {
     if (strstr(words, list[i])) {
       return true;
