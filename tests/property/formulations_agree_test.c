@@ -33,7 +33,7 @@ typedef struct {
   bool *regular;                     /* criteria */
 } answer;
 
-static const long most_steps = 100000; /* of a run and of those that estimate its error */
+static const long most_steps = 20000; /* of a run and of those that estimate its error */
 static long steps;
 static int models, compared, guesses, refusals[KEYS];
 static double worst;
