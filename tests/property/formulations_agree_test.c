@@ -8,7 +8,7 @@
    times the condition of the model, comes on top: 2e4 eps/h^2, as in gradient_proof.h. Explicit formulations are
    excused from stiff beams and bodies by their message, or where they would need more than `most_steps`.
 
-   MBG_SEED=number repeats a random model, MBG_TEXT=model.json keeps it; MBG_MODEL=name repeats one of the gallery. */
+   MBG_SEED=number repeats a random model, MBG_TEXT=model.json keeps it; MBG_MODEL=name repeats one of the gallery, or runs a file. */
 #include "mbgrad/error.h"
 #include "property/gradient_case.h"
 #include "support/random_criteria.h"
@@ -245,10 +245,8 @@ static void test_random(void **state) {
 /* ---------------------------------------------------------------------- gallery */
 
 /* the beginning of a model's run; all of it where events must happen */
-static void check_gallery(const char *name) {
+static void check_file(const char *path, const char *name) {
   gradient_case c;
-  char path[300];
-  snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, name);
   gradient_case_open(&c, path, NULL);
   const double start = c.m->run.start, all = c.m->run.end - start, share = c.m->nevent > 0 ? 1 : 0.05;
   const double step = share * all / (c.m->nevent > 0 ? 1000 : 60);
@@ -265,12 +263,16 @@ static void test_gallery(void **state) {
   const int n = scandir(MBG_GALLERY_DIR, &list, NULL, alphasort), stride = support_rounds(12, 1);
   const char *one = getenv("MBG_MODEL");
   int seen = 0;
+  if (one && strchr(one, '/')) {
+    check_file(one, one);
+  }
   for (int i = 0; i < n; i++) {
     char path[300];
     const bool wanted = one ? strcmp(one, list[i]->d_name) == 0 : all_asked();
     snprintf(path, sizeof path, "%s/%s/model.json", MBG_GALLERY_DIR, list[i]->d_name);
     if (wanted && access(path, R_OK) == 0 && (one || seen++ % stride == 0) && support_part(seen)) {
-      check_gallery(list[i]->d_name);
+      snprintf(path, sizeof path, "%s/%s", MBG_GALLERY_DIR, list[i]->d_name);
+      check_file(path, list[i]->d_name);
     }
     free(list[i]);
   }
