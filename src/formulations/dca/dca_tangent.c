@@ -262,6 +262,45 @@ done:
 
 /* ---------------------------------------------------------------------- nodes */
 
+/* ranges of coordinates of the links that nodes need */
+static void list_own(const tangent *s, mbg__rk_parts *own) {
+  for (int i = 0; own->end && i < s->few->n; i++) {
+    const mbg__link *l = &s->w->flow.links[s->few->link[i]];
+    if (own->n == 0 || own->end[own->n - 1] != l->first) {
+      own->first[own->n] = l->first;
+      own->end[own->n++] = l->first;
+    }
+    own->end[own->n - 1] += l->nz;
+  }
+}
+
+/* Where the signals depend on few links, and bodies are not handed over, nodes read no others. */
+static int find_few(mbg_context *ctx, tangent *s) {
+  const int columns = 1 + s->d.np;
+  s->few = s->w->plan.events || s->nw > 0 ? NULL : mbg__dca_seeds_few(s->seeds);
+  if (!s->few) {
+    return MBG_OK;
+  }
+  s->own.first = MBG_TAKE(&s->arena, int, s->few->n);
+  s->own.end = MBG_TAKE(&s->arena, int, s->few->n);
+  list_own(s, &s->own);
+  const size_t count = (size_t)columns * 2 * (size_t)s->own.n;
+  s->parts.first = MBG_TAKE(&s->arena, int, count);
+  s->parts.end = MBG_TAKE(&s->arena, int, count);
+  for (int i = 0; s->parts.end && i < 2 * columns; i++) {
+    for (int k = 0; k < s->own.n; k++) {
+      s->parts.first[s->parts.n] = i * s->n + s->own.first[k];
+      s->parts.end[s->parts.n++] = i * s->n + s->own.end[k];
+    }
+  }
+  s->d.parts = &s->parts;
+  return mbg__arena_check(ctx, &s->arena);
+}
+
+static real dot_attributes(const tangent *s, int p, size_t k) {
+  return s->listed ? mbg__design_column_dot(&s->columns, p, s->gattr + k * (size_t)s->w->m->na) : 0;
+}
+
 /* columns of dy/dp from the cotangents of the signals, by e_n, dsigma and dw */
 static void node_columns(void *user, int thread, int first, int end) {
   const stage *g = user;
@@ -274,9 +313,30 @@ static void node_columns(void *user, int thread, int first, int end) {
       real *to = &s->d.dy[k * np + (size_t)p];
       *to = vn_dot(s->nb, s->gn + k * nb, en_of(s, p)) + vn_dot(s->n, s->gs + k * n, own) +
             vn_dot(s->n, s->gw + k * n, own + s->n);
-      if (s->listed) {
-        *to += mbg__design_column_dot(&s->columns, p, s->gattr + k * (size_t)s->w->m->na);
+      *to += dot_attributes(s, p, k);
+    }
+  }
+}
+
+/* ... where the others are 0 */
+static void node_columns_few(void *user, int thread, int first, int end) {
+  const stage *g = user;
+  const tangent *s = g->s;
+  const size_t nb = (size_t)s->nb, n = (size_t)s->n, np = (size_t)s->d.np;
+  (void)thread;
+  for (int p = first; p < end; p++) {
+    const real *own = column_of(s, g->x, p), *en = en_of(s, p);
+    for (size_t k = 0; k < (size_t)s->w->flow.nused; k++) {
+      const real *gn = s->gn + k * nb, *gs = s->gs + k * n, *gw = s->gw + k * n;
+      real sum = 0;
+      for (int i = 0; i < s->few->n; i++) {
+        sum += v6_dot(gn + 6 * s->few->link[i], en + 6 * s->few->link[i]);
       }
+      for (int i = 0; i < s->own.n; i++) {
+        const int at = s->own.first[i], count = s->own.end[i] - at;
+        sum += vn_dot(count, gs + at, own + at) + vn_dot(count, gw + at, own + s->n + at);
+      }
+      s->d.dy[k * np + (size_t)p] = sum + dot_attributes(s, p, k);
     }
   }
 }
@@ -302,26 +362,55 @@ static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, 
   return err;
 }
 
+/* the cotangents at a node that are not 0 */
+static void clear_node(tangent *s) {
+  const size_t used = (size_t)s->w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)s->w->m->na;
+  real *const zeros[] = {s->gattr, s->d.dy, s->ge, s->gn, s->gs, s->gw};
+  const size_t counts[] = {used * na, used * (size_t)s->d.np, used * nb, used * nb, used * n, used * n};
+  for (int i = 0; i < (s->few ? 2 : MBG_COUNT(zeros)); i++) {
+    mbg__pool_zero(s->w->pool, MBG__LOOP_NODE_ZEROS, counts[i], zeros[i]);
+  }
+  for (size_t k = 0; s->few && k < used; k++) {
+    for (int i = 0; i < s->few->n; i++) {
+      v6_zero(s->ge + k * nb + 6 * s->few->link[i]);
+      v6_zero(s->gn + k * nb + 6 * s->few->link[i]);
+    }
+    for (int i = 0; i < s->own.n; i++) {
+      vn_zero(s->own.end[i] - s->own.first[i], s->gs + k * n + s->own.first[i]);
+      vn_zero(s->own.end[i] - s->own.first[i], s->gw + k * n + s->own.first[i]);
+    }
+  }
+}
+
+/* from frames to those at the start of the step, for all columns */
+static void pull_frames(tangent *s, const real *x) {
+  const mbg__dca_flow *f = &s->w->flow;
+  const size_t used = (size_t)f->nused, nb = (size_t)s->nb, n = (size_t)s->n;
+  if (!s->few) {
+    mbg__dca_flow_increments(f, x);
+  }
+  for (size_t k = 0; k < used; k++) {
+    if (s->few) {
+      mbg__dca_flow_frames_pull_few(f, s->few, x, s->ge + k * nb, s->gn + k * nb, s->gs + k * n);
+    } else {
+      mbg__dca_flow_frames_pull(f, x, s->ge + k * nb, s->gn + k * nb, s->gs + k * n);
+    }
+  }
+}
+
 /* dy/dp of the used signals at (t, x) */
 static int node_derivatives(mbg_context *ctx, void *user, double t, const real *x, bool inside) {
   tangent *s = user;
   mbg__formulation_work *w = s->w;
   const mbg__dca_base *base = &w->base[w->now];
-  const size_t used = (size_t)w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na,
-               np = (size_t)s->d.np;
-  real *const zeros[] = {s->ge, s->gn, s->gs, s->gw, s->gattr, s->d.dy};
-  const size_t counts[] = {used * nb, used * nb, used * n, used * n, used * na, used * np};
-  for (int i = 0; i < MBG_COUNT(zeros); i++) {
-    mbg__pool_zero(w->pool, MBG__LOOP_NODE_ZEROS, counts[i], zeros[i]);
-  }
+  const size_t used = (size_t)w->flow.nused, na = (size_t)w->m->na, np = (size_t)s->d.np;
   (void)inside;
+  clear_node(s);
   const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
   if (err == MBG_OK) {
-    mbg__dca_flow_increments(&w->flow, x);
-    for (size_t k = 0; k < used; k++) {
-      mbg__dca_flow_frames_pull(&w->flow, x, s->ge + k * nb, s->gn + k * nb, s->gs + k * n);
-    }
-    mbg__pool_for(w->pool, MBG__LOOP_NODE_COLUMNS, s->d.np, 1, node_columns, &(stage){s, x, NULL});
+    pull_frames(s, x);
+    mbg__pool_for(w->pool, s->few ? MBG__LOOP_NODE_FEW : MBG__LOOP_NODE_COLUMNS, s->d.np, s->few ? 8 : 1,
+                  s->few ? node_columns_few : node_columns, &(stage){s, x, NULL});
   }
   for (size_t k = 0; err == MBG_OK && !s->listed && k < used; k++) {
     mbg__event_tangent_pull(&s->d.events, mbg__system_design(w->flow.sys), s->d.np, s->gattr + k * na,
@@ -468,6 +557,8 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(make_workers(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->flow.nused, &s.seeds));
+  MBG_TRY(find_few(ctx, &s));
+  options.parts = s.d.parts;
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + np), w->method, &options, &rk));
   MBG_TRY(begin(ctx, &s));
   MBG_TRY(w->plan.events ? integrate_events(ctx, &s, &ops, rk) : integrate(ctx, &s, &ops, rk));

@@ -42,6 +42,9 @@ typedef struct {
   int width;     /* columns of a panel */
   real *enode;   /* e at a node, where frames are handed over          (nb) */
   mbg__dca_seeds *seeds;
+  const mbg__dca_few *few; /* links that nodes need, NULL: all */
+  mbg__rk_parts own;       /* ... their coordinates, */
+  mbg__rk_parts parts;     /* ... and these and their rates in state and columns */
 } mbg__dca_tangents;
 
 static inline real *mbg__dca_en(const mbg__dca_tangents *s, int p) { return s->en + (size_t)p * (size_t)s->nb; }
