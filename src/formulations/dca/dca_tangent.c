@@ -99,28 +99,44 @@ static int worker_error(mbg_context *ctx, const tangent *s) {
   return MBG_OK;
 }
 
+/* those of the parameters: one more, for the time of an event, changes nothing for the others */
 static int panels(const tangent *s) { return (s->d.np + s->width - 1) / s->width; }
 
-/* threads pay if each has panels of its own and enough work */
-static int make_workers(mbg_context *ctx, tangent *s) {
+/* fewer panels than keep many threads busy: threads share the pieces of each, if the columns go by pieces */
+static bool has_few(const tangent *s) {
+  enum { FEW = 8 };
+  return (s->d.nparam + s->width - 1) / s->width < FEW;
+}
+
+/* Threads pay if each has panels of its own and enough work. Few panels go one after the other, by pieces in threads,
+   unless each thread gets two of them. */
+static int count_workers(const tangent *s) {
   const mbg__formulation_work *w = s->w;
   const bool enough = (double)s->d.np * w->m->nbody >= 256;
-  const int threads = mbg__pool_threads(w->pool);
+  const int threads = mbg__pool_threads(w->pool), count = panels(s);
+  if (!enough || (has_few(s) && mbg__dca_point_pieces(w->point) && count < 2 * threads)) {
+    return 1;
+  }
+  return threads < count ? threads : count;
+}
+
+static int make_workers(mbg_context *ctx, tangent *s) {
+  const mbg__formulation_work *w = s->w;
   int err = MBG_OK;
-  const int count = enough && panels(s) > 1 ? (threads < panels(s) ? threads : panels(s)) : 1;
-  s->workers = MBG_TAKE(&s->arena, worker, count);
+  s->workers = MBG_TAKE(&s->arena, worker, panels(s) > 1 ? panels(s) : 1);
   if (!s->workers) {
     return mbg__fail_memory(ctx);
   }
-  s->nworker = count;
   s->workers[0] = (worker){.ctx = ctx, .sys = w->flow.sys, .tree = w->tree, .point = w->point};
-  for (int i = 0; i < count; i++) {
-    mbg__arena_init(&s->workers[i].arena, mbg__context_allocator(ctx));
-  }
-  for (int i = 1; i < count; i++) {
-    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &s->workers[i].ctx));
-  }
+  mbg__arena_init(&s->workers[0].arena, mbg__context_allocator(ctx));
+  s->nworker = 1;
   MBG_TRY(take_columns(s, &s->workers[0]));
+  const int count = count_workers(s);
+  for (; s->nworker < count; s->nworker++) {
+    worker *k = &s->workers[s->nworker];
+    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &k->ctx));
+    mbg__arena_init(&k->arena, mbg__context_allocator(ctx));
+  }
   mbg__pool_heavy(w->pool, MBG__LOOP_WORKERS, count - 1, make_worker, s);
   err = worker_error(ctx, s);
 done:
@@ -151,19 +167,28 @@ static real *en_of(const tangent *s, int p) { return mbg__dca_en(s, p); }
 static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
   const mbg__dca_flow *f = &s->w->flow;
   const int m = s->d.np - first < s->width ? s->d.np - first : s->width;
-  const real *e[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
+  const real *e[MBG__DCA_PANEL], *dsigma[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
+  const bool pieces = mbg__dca_point_pieces(k->point);
   real *out[MBG__DCA_PANEL];
   for (int q = 0; q < m; q++) {
     const real *own = column_of(s, x, first + q);
     real *to = column(s, xd, first + q), *eq = k->e + (size_t)q * (size_t)s->nb;
-    mbg__dca_flow_frames_push(f, x, en_of(s, first + q), own, eq);
+    if (!pieces) {
+      mbg__dca_flow_frames_push(f, x, en_of(s, first + q), own, eq);
+    }
     mbg__dca_flow_increment_push(f, x, own, own + s->n, to);
-    e[q] = eq;
+    e[q] = pieces ? en_of(s, first + q) : eq;
+    dsigma[q] = own;
     dw[q] = own + s->n;
     out[q] = to + s->n;
   }
   const mbg__dca_attributes attributes = {&s->d.events, first, k->da};
-  mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
+  if (pieces) {
+    const mbg__dca_step_columns step = {{f->X, x, dsigma}, has_few(s), s->nworker > 1 ? NULL : s->w->pool};
+    mbg__dca_point_push_step(k->point, &step, m, e, dw, &attributes, out);
+  } else {
+    mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
+  }
 }
 
 typedef struct {
