@@ -52,11 +52,16 @@ static void check(const mbg_context *ctx, int err) {
   }
 }
 
+#ifdef MBG_THREADS_MODEL
+double mbg__threads_clock(void); /* threads_model.c */
+static double now(void) { return mbg__threads_clock(); }
+#else
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+#endif
 
 static mbg_model *generate(mbg_context *ctx, int bodies, bool flexible) {
   /* the length of the bodies is a parameter too */

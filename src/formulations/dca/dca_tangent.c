@@ -108,6 +108,28 @@ static bool has_few(const tangent *s) {
   return (s->d.nparam + s->width - 1) / s->width < FEW;
 }
 
+/* The work of a panel, in attributes that vary at a body: four columns cost as much as WITHOUT of them. */
+static double weight_of(const tangent *s, int panel) {
+  enum { WITHOUT = 4 };
+  const int first = panel * s->width, end = first + s->width < s->d.nparam ? first + s->width : s->d.nparam;
+  return WITHOUT * (double)s->w->m->nbody + (end > first ? s->columns.start[end] - s->columns.start[first] : 0);
+}
+
+/* Threads share the pieces of all panels if there are few, else of those that would keep the others waiting: a column of
+   a parameter that changes all bodies, their length or density, costs as much as many others. */
+static int choose_shared(mbg_context *ctx, tangent *s) {
+  const int n = (s->d.nparam + s->width - 1) / s->width;
+  double sum = 0;
+  s->shared = MBG_TAKE(&s->arena, bool, n + 1); /* with events there may be one more */
+  for (int i = 0; s->listed && i < n; i++) {
+    sum += weight_of(s, i);
+  }
+  for (int i = 0; s->shared && i <= n; i++) {
+    s->shared[i] = has_few(s) || (s->listed && i < n && weight_of(s, i) * n > 1.25 * sum);
+  }
+  return mbg__arena_check(ctx, &s->arena);
+}
+
 /* Threads pay if each has panels of its own and enough work. Few panels go one after the other, by pieces in threads,
    unless each thread gets two of them. */
 static int count_workers(const tangent *s) {
@@ -130,6 +152,7 @@ static int make_workers(mbg_context *ctx, tangent *s) {
   s->workers[0] = (worker){.ctx = ctx, .sys = w->flow.sys, .tree = w->tree, .point = w->point};
   mbg__arena_init(&s->workers[0].arena, mbg__context_allocator(ctx));
   s->nworker = 1;
+  MBG_TRY(choose_shared(ctx, s));
   MBG_TRY(take_columns(s, &s->workers[0]));
   const int count = count_workers(s);
   for (; s->nworker < count; s->nworker++) {
@@ -163,9 +186,10 @@ static const real *column_of(const tangent *s, const real *x, int p) { return mb
 
 static real *en_of(const tangent *s, int p) { return mbg__dca_en(s, p); }
 
-/* rates of a panel of columns from parameter `first` on */
-static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
+/* rates of a panel of columns; pool: threads for its pieces, NULL: none */
+static void panel(const tangent *s, worker *k, int i, mbg__pool *pool, const real *x, real *xd) {
   const mbg__dca_flow *f = &s->w->flow;
+  const int first = i * s->width;
   const int m = s->d.np - first < s->width ? s->d.np - first : s->width;
   const real *e[MBG__DCA_PANEL], *dsigma[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
   const bool pieces = mbg__dca_point_pieces(k->point);
@@ -184,7 +208,7 @@ static void panel(const tangent *s, worker *k, int first, const real *x, real *x
   }
   const mbg__dca_attributes attributes = {&s->d.events, first, k->da};
   if (pieces) {
-    const mbg__dca_step_columns step = {{f->X, x, dsigma}, has_few(s), s->nworker > 1 ? NULL : s->w->pool};
+    const mbg__dca_step_columns step = {{f->X, x, dsigma}, s->shared[i], pool};
     mbg__dca_point_push_step(k->point, &step, m, e, dw, &attributes, out);
   } else {
     mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
@@ -195,6 +219,7 @@ typedef struct {
   tangent *s;
   const real *x;
   real *xd;
+  bool alone; /* panels whose pieces threads share are done */
 } stage;
 
 /* a thread that comes in takes the state of the stage first */
@@ -207,16 +232,25 @@ static void panels_of(void *user, int thread, int first, int end) {
   }
   k->ready = true;
   for (int i = first; k->err == MBG_OK && i < end; i++) {
-    panel(s, k, i * s->width, g->x, g->xd);
+    if (!(g->alone && s->shared[i])) {
+      panel(s, k, i, NULL, g->x, g->xd);
+    }
   }
 }
 
 static int all_columns(tangent *s, const real *x, real *xd) {
+  /* a thread that gets several of few panels goes through them as it does without pieces */
+  stage g = {s, x, xd, mbg__dca_point_pieces(s->w->point) && (s->nworker == 1 || !has_few(s))};
   for (int i = 0; i < s->nworker; i++) {
     s->workers[i].ready = false;
     s->workers[i].err = MBG_OK;
   }
-  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, MBG__LOOP_COLUMNS, panels(s), 1, panels_of, &(stage){s, x, xd});
+  for (int i = 0; g.alone && i < panels(s); i++) {
+    if (s->shared[i]) {
+      panel(s, &s->workers[0], i, s->w->pool, x, xd);
+    }
+  }
+  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, MBG__LOOP_COLUMNS, panels(s), 1, panels_of, &g);
   return worker_error(s->w->flow.ctx, s);
 }
 
@@ -435,7 +469,7 @@ static int node_derivatives(mbg_context *ctx, void *user, double t, const real *
   if (err == MBG_OK) {
     pull_frames(s, x);
     mbg__pool_for(w->pool, s->few ? MBG__LOOP_NODE_FEW : MBG__LOOP_NODE_COLUMNS, s->d.np, s->few ? 8 : 1,
-                  s->few ? node_columns_few : node_columns, &(stage){s, x, NULL});
+                  s->few ? node_columns_few : node_columns, &(stage){.s = s, .x = x});
   }
   for (size_t k = 0; err == MBG_OK && !s->listed && k < used; k++) {
     mbg__event_tangent_pull(&s->d.events, mbg__system_design(w->flow.sys), s->d.np, s->gattr + k * na,
@@ -499,7 +533,7 @@ static int go_on(mbg_context *ctx, void *user, mbg__rk *rk) {
     return mbg__rk_rebase(ctx, rk, s->d.x, NULL);
   }
   mbg__pool_for(s->w->pool, MBG__LOOP_RATE_COLUMNS, 1 + s->d.np, 4, rate_columns,
-                &(stage){s, mbg__rk_rate(rk), s->d.xd});
+                &(stage){.s = s, .x = mbg__rk_rate(rk), .xd = s->d.xd});
   return mbg__rk_rebase(ctx, rk, s->d.x, s->d.xd);
 }
 

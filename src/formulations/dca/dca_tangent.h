@@ -40,6 +40,7 @@ typedef struct {
   int nw;        /* frames that are handed over: nw, or 0 */
   real *frame;   /* w, dv and k                                        (3 nw) */
   int width;     /* columns of a panel */
+  bool *shared;  /* panels whose pieces threads share            (panels) */
   real *enode;   /* e at a node, where frames are handed over          (nb) */
   mbg__dca_seeds *seeds;
   const mbg__dca_few *few; /* links that nodes need, NULL: all */
