@@ -172,27 +172,27 @@ struct mbg__system {
   int *turns;    /*                                               (nturn) */
 
   /* filled by update */
-  mbg__frame *Hm;           /* marker frames                                 (nmarker) */
-  vec6 *vm, *vdm;           /* marker twists and rates                       (nmarker) */
-  mbg__frame *G;            /* relative frames H_A^-1 H_B                    (npair) */
-  vec6 *vrel, *vdrel;       /* relative twists and rates in B                (npair) */
-  vec6 *a, *ad;             /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
-  mbg__fn_jet *jet;         /* laws of drivers, functions of couplings       (nfn) */
-  mbg__term_value *term;    /*                                           (nterm) */
-  mbg__term_value *coord;   /*                                           (ncoord) */
-  real *phi, *phid, *gamma; /*                                         (nrow) */
-  real *y;                  /* signals                                       (nsignal) */
-  long *sampled;            /* the state at which a sample has evaluated a signal last        (nsignal) */
-  bool *aside;              /* signals of guards, which events evaluate themselves (nsignal) */
-  real *tau;                /* tension of laws                               (nforce) */
-  vec6 *f;                  /* wrench of each force on B                     (nforce) */
-  real *energy;             /* elastic energy of each force                  (nforce) */
-  mbg__beam_state *beam;    /* elements of beams                             (nelement) */
-  vec6 *F;                  /* all wrenches on B of a pair, reactions too    (npair) */
-  mbg__modal_work *modal;   /* modal bodies                                  (nmodal) */
-  mbg__modal_end **end;     /* markers on them, NULL for others              (nmarker) */
+  mbg__frame *Hm;                     /* marker frames                                 (nmarker) */
+  vec6 *vm, *vdm;                     /* marker twists and rates                       (nmarker) */
+  mbg__frame *G;                      /* relative frames H_A^-1 H_B                    (npair) */
+  vec6 *vrel, *vdrel;                 /* relative twists and rates in B                (npair) */
+  vec6 *a, *ad;                       /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
+  mbg__fn_jet *jet;                   /* laws of drivers, functions of couplings       (nfn) */
+  mbg__term_value *term;              /*                                           (nterm) */
+  mbg__term_value *coord;             /*                                           (ncoord) */
+  real *phi, *phid, *gamma;           /*                                         (nrow) */
+  real *y;                            /* signals                                       (nsignal) */
+  long *sampled;                      /* the state at which a sample has evaluated a signal last        (nsignal) */
+  bool *aside;                        /* signals of guards, which events evaluate themselves (nsignal) */
+  real *tau;                          /* tension of laws                               (nforce) */
+  vec6 *f;                            /* wrench of each force on B                     (nforce) */
+  real *energy;                       /* elastic energy of each force                  (nforce) */
+  mbg__beam_state *beam;              /* elements of beams                             (nelement) */
+  vec6 *F;                            /* all wrenches on B of a pair, reactions too    (npair) */
+  mbg__modal_work *modal;             /* modal bodies                                  (nmodal) */
+  mbg__modal_end **end;               /* markers on them, NULL for others              (nmarker) */
   mbg__modal_end_change **end_change; /* of pushes                           (nmarker) */
-  real *column;             /* zero between calls                            (4 nw when there are modal bodies) */
+  real *column; /* zero between calls                            (4 nw when there are modal bodies) */
 
   /* filled by linearize */
   struct {

@@ -50,6 +50,11 @@ typedef struct {
 
 static inline real *mbg__dca_en(const mbg__dca_tangents *s, int p) { return s->en + (size_t)p * (size_t)s->nb; }
 
+/* dca_tangent_nodes.c: where the signals depend on few links, and bodies are not handed over, nodes read no others. */
+int mbg__dca_tangent_few(mbg_context *ctx, mbg__dca_tangents *s);
+/* dy/dp of the used signals at (t, x); the user are the columns. */
+int mbg__dca_tangent_node(mbg_context *ctx, void *user, double t, const real *x, bool inside);
+
 /* dca_tangent_events.c; the user are the columns: see mbg__ode_tangent_ops. */
 int mbg__dca_tangent_guard(mbg_context *ctx, void *user, int guard);
 int mbg__dca_tangent_event(mbg_context *ctx, void *user, int firing, double t);
