@@ -115,8 +115,8 @@ static double weight_of(const tangent *s, int panel) {
   return WITHOUT * (double)s->w->m->nbody + (end > first ? s->columns.start[end] - s->columns.start[first] : 0);
 }
 
-/* Threads share the pieces of all panels if there are few, else of those that would keep the others waiting: a parameter
-   that changes all bodies, their length or density, makes a column that costs as much as many others. */
+/* Threads share the pieces of all panels if there are few, else of those that would keep the others waiting: a
+   parameter that changes all bodies, their length or density, makes a column that costs as much as many others. */
 static int choose_shared(mbg_context *ctx, tangent *s) {
   const int n = (s->d.nparam + s->width - 1) / s->width;
   double sum = 0;
