@@ -89,7 +89,7 @@ static void take_arrays(mbg__events *ev) {
 }
 
 int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, const mbg__rank *rank,
-                       mbg__events **out) {
+                       const double *marks, mbg__events **out) {
   const mbg_model *m = mbg__system_model(sys);
   int err = MBG_OK;
   *out = NULL;
@@ -104,6 +104,7 @@ int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, 
   ev->m = m;
   ev->sys = sys;
   ev->design = design;
+  ev->marks = marks;
   ev->rank = rank;
   ev->rigid = m->nmodal == 0 && m->nelement == 0 && !mbg__system_has_late(sys);
   take_arrays(ev);
@@ -152,13 +153,66 @@ bool mbg__events_factored(mbg__events *ev) {
 
 /* ---------------------------------------------------------------------- modes */
 
-void mbg__events_reset(const mbg_model *m, mbg__design *design) {
+int mbg__events_marks(const mbg_model *m) { return m->nmode + m->nevent; }
+
+void mbg__events_marks_first(const mbg_model *m, double *marks) {
   for (int k = 0; k < m->nmode; k++) {
-    design->attr[m->modes[k].attr] = m->modes[k].first;
+    marks[k] = m->modes[k].first;
+  }
+  for (int i = 0; i < m->nevent; i++) {
+    marks[m->nmode + i] = 0;
+  }
+}
+
+void mbg__events_marks_copy(const mbg_model *m, const double *from, double *marks) {
+  for (int i = 0; i < mbg__events_marks(m); i++) {
+    marks[i] = from[i];
+  }
+}
+
+void mbg__events_marks_after(const mbg_model *m, int nfiring, const mbg__firing *firings, int node, double *marks) {
+  for (int f = 0; f < nfiring && firings[f].node < node; f++) {
+    const mbg__event *e = &m->events[firings[f].event];
+    for (int k = 0; k < e->nset; k++) {
+      marks[e->set[k].mode] = e->set[k].value;
+    }
+    if (e->impulse >= 0) {
+      marks[m->nmode + firings[f].event] = re(firings[f].impulse);
+    }
+  }
+}
+
+int mbg__events_marks_model(mbg_context *ctx, mbg__arena *arena, mbg_model *m, const double *marks) {
+  if (mbg__events_marks(m) == 0) {
+    return MBG_OK;
+  }
+  mbg__attribute *attributes = MBG_TAKE(arena, mbg__attribute, m->na);
+  mbg__event_mode *modes = MBG_TAKE(arena, mbg__event_mode, m->nmode);
+  if (mbg__arena_check(ctx, arena) < 0) {
+    return MBG_ERROR_MEMORY;
+  }
+  memcpy(attributes, m->attributes, (size_t)m->na * sizeof(*attributes));
+  memcpy(modes, m->modes, (size_t)m->nmode * sizeof(*modes));
+  for (int k = 0; k < m->nmode; k++) {
+    modes[k].first = attributes[modes[k].attr].formula.number = marks[k];
   }
   for (int i = 0; i < m->nevent; i++) {
     if (m->events[i].impulse >= 0) {
-      design->attr[m->events[i].impulse] = 0;
+      attributes[m->events[i].impulse].formula.number = marks[m->nmode + i];
+    }
+  }
+  m->attributes = attributes;
+  m->modes = modes;
+  return MBG_OK;
+}
+
+void mbg__events_reset(const mbg_model *m, mbg__design *design, const double *marks) {
+  for (int k = 0; k < m->nmode; k++) {
+    design->attr[m->modes[k].attr] = marks[k];
+  }
+  for (int i = 0; i < m->nevent; i++) {
+    if (m->events[i].impulse >= 0) {
+      design->attr[m->events[i].impulse] = marks[m->nmode + i];
     }
   }
 }
@@ -178,7 +232,7 @@ void mbg__events_after(mbg__events *ev, int count) {
     return;
   }
   if (count < ev->applied) {
-    mbg__events_reset(ev->m, ev->design);
+    mbg__events_reset(ev->m, ev->design, ev->marks);
     ev->applied = 0;
   }
   for (; ev->applied < count; ev->applied++) {
@@ -206,7 +260,7 @@ int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   if (ev->saddle == &ev->own) {
     mbg__klu_thaw(ev->saddle->klu); /* the first impact of the run chooses the pivots */
   }
-  mbg__events_reset(m, ev->design);
+  mbg__events_reset(m, ev->design, ev->marks);
   ev->given = ev->left = false;
   ev->lead = 1;
   ev->F = NULL;

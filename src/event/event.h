@@ -17,9 +17,9 @@
 typedef struct mbg__events mbg__events;
 
 /* *out is NULL for models without events; every function below accepts NULL where it says so. The design belongs to the
-   system and is written to: modes and impulses. */
+   system and is written to: modes and impulses. marks: those that runs begin with, referenced. */
 int mbg__events_create(mbg_context *ctx, mbg__system *sys, mbg__design *design, const mbg__rank *rank,
-                       mbg__events **out);
+                       const double *marks, mbg__events **out);
 void mbg__events_destroy(mbg__events *ev);
 
 /* Impacts of a formulation that has its own [[M, B^T], [B, 0]] factor that one, from now on. */
@@ -31,8 +31,17 @@ bool mbg__events_factored(mbg__events *ev);
 
 /* ---------------------------------------------------------------------- modes */
 
-/* Attributes as before the first event; NULL: nothing. */
-void mbg__events_reset(const mbg_model *m, mbg__design *design);
+/* What events leave behind in a state: the values of all modes, then the impulse of the last impact of each event
+   (mbg__events_marks numbers). Before any event; after those firings of a run that have acted at a node. */
+int mbg__events_marks(const mbg_model *m);
+void mbg__events_marks_first(const mbg_model *m, double *marks);
+void mbg__events_marks_copy(const mbg_model *m, const double *from, double *marks);
+void mbg__events_marks_after(const mbg_model *m, int nfiring, const mbg__firing *firings, int node, double *marks);
+/* A copy of a model whose runs and states begin with these marks; memory in the arena. */
+int mbg__events_marks_model(mbg_context *ctx, mbg__arena *arena, mbg_model *m, const double *marks);
+
+/* Attributes as before the first event of a run that begins with these marks. */
+void mbg__events_reset(const mbg_model *m, mbg__design *design, const double *marks);
 /* ... after the first `count` firings of the run; ev NULL: nothing. */
 void mbg__events_after(mbg__events *ev, int count);
 

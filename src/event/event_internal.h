@@ -9,6 +9,7 @@ struct mbg__events {
   const mbg_model *m;
   mbg__system *sys;
   mbg__design *design;
+  const double *marks; /* see mbg__events_reset */
   const mbg__rank *rank;
   mbg__saddle *saddle;     /* [[M, B^T], [B, 0]], of the formulation or ... */
   mbg__saddle own;         /* ... made before the first run without one */

@@ -62,7 +62,6 @@ int mbg__linearize_choose(mbg__linearize_work *k);
 int mbg__linearize_point(mbg__linearize_work *k);
 /* ... about a given state, with its own rates; and memory for one. */
 int mbg__linearize_point_at(mbg__linearize_work *k, const mbg__run_state *state);
-int mbg__linearize_state_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_state *state);
 mbg__state mbg__linearize_state(const mbg__linearize_work *k);
 /* Derivatives of the matrices along parameters into the result. */
 int mbg__linearize_derivatives(mbg__linearize_work *k, mbg_linearize *out);

@@ -9,6 +9,7 @@
    An equilibrium that is not isolated does not move along its free motions. */
 #include "linearize/linearize.h"
 
+#include "event/event.h"
 #include "math/svd.h"
 #include "modes/complex_step.h"
 #include "run/run.h"
@@ -30,16 +31,9 @@ static void take_rows(mbg__linearize_work *k) {
   k->spec.keep = k->at.result->rank->keep;
 }
 
-int mbg__linearize_state_make(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_state *s) {
-  s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
-  s->v = MBG_TAKE(arena, real, m->nw);
-  s->turns = MBG_TAKE(arena, int, m->nturn);
-  return mbg__arena_check(ctx, arena);
-}
-
 static int last_state(mbg__linearize_work *k, mbg__run_state *s) {
-  int err = mbg__linearize_state_make(k->ctx, &k->arena, &k->model, s);
-  if (err == MBG_OK && mbg__run_last(k->opt.run, &s->t, s->H, s->v, s->turns) < 0) {
+  int err = mbg__run_state_take(k->ctx, &k->arena, &k->model, s);
+  if (err == MBG_OK && mbg__run_last(k->opt.run, s) < 0) {
     err = mbg__fail(k->ctx, MBG_ERROR_INPUT, "simulate first: the run has no state to linearize about");
   }
   return err;
@@ -48,6 +42,7 @@ static int last_state(mbg__linearize_work *k, mbg__run_state *s) {
 int mbg__linearize_point_at(mbg__linearize_work *k, const mbg__run_state *s) {
   int err = MBG_OK;
   begin(k);
+  MBG_TRY(mbg__events_marks_model(k->ctx, &k->arena, &k->model, s->marks));
   MBG_TRY(mbg__modes_begin_at(&k->at, s->t, s->H, s->v, s->turns));
   take_rows(k);
 done:

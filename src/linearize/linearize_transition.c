@@ -162,7 +162,7 @@ static int check_steps(transit *s, const mbg_run *piece) {
 /* the state at the end of a piece becomes the present one; its linear model begins */
 static int move_on(transit *s, const mbg_run *piece) {
   int err = MBG_OK;
-  MBG_TRY(mbg__run_last(piece, &s->state.t, s->state.H, s->state.v, s->state.turns));
+  MBG_TRY(mbg__run_last(piece, &s->state));
   const int status = begin_sample(s);
   if (status == MBG_ERROR_INPUT && s->k->at.result) {
     return mbg__fail(s->ctx, MBG_ERROR_SINGULAR,
@@ -242,7 +242,7 @@ static int make_result(transit *s) {
 static int follow(transit *s, double length) {
   int err = MBG_OK;
   s->p = MBG_TAKE(&s->arena, double, s->m->np);
-  MBG_TRY(mbg__linearize_state_make(s->ctx, &s->arena, s->m, &s->state));
+  MBG_TRY(mbg__run_state_take(s->ctx, &s->arena, s->m, &s->state));
   (void)mbg_run_parameters(s->run, s->p);
   MBG_TRY(mbg__run_first(s->ctx, s->run, &s->state));
   MBG_TRY(plan(s, length));

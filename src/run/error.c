@@ -4,7 +4,10 @@
    error of y(h) is d1 r/(r - 1) (Richardson). The ratio is measured, because kinks lower the order; it lies between
    3/2 and 2^q with the order q of the formulation. A ratio outside the range of smooth errors makes neither difference
    trustworthy: a quarter of the step decides. Numbers that share a ratio (a value; the derivatives by one named
-   parameter) are a group. */
+   parameter) are a group.
+
+   An event lies somewhere in a step: the error is C(theta) h^q with theta = tau/h, and its derivative by a parameter
+   C' tau' h^(q - 1): gradients of runs with events are of one order less, and jump from step to step. */
 #include "integrators/rk.h"
 #include "run/run_internal.h"
 #include "trajectory/steps.h"
@@ -21,6 +24,7 @@ typedef struct {
   int nc, np;
   bool gradients;
   double order;                        /* of the formulation; 0 under error control */
+  bool jumps;                          /* events lie in the steps */
   bool known[RUNS];                    /* that run succeeded */
   double *p;                           /* (np) */
   int *group;                          /* parameters of one name: the index of the first     (np) */
@@ -150,8 +154,8 @@ int mbg__run_refined(mbg_context *ctx, const mbg_run *run, double refine, mbg_ru
   memcpy(other->left_out, run->left_out, (size_t)run->m->ncriterion * sizeof(bool));
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
   if (run->given_state) {
-    const mbg__start_result *start = mbg__start_result_of(run->start);
-    mbg__run_give(other, re(start->t), start->H, start->v, start->turns);
+    const mbg__run_state began = mbg__run_began(run);
+    mbg__run_give(other, &began);
   }
   MBG_TRY(mbg_run_simulate(ctx, other));
   if (mbg_run_partial(other)) {
@@ -265,9 +269,21 @@ static group_error from_three(const estimate *e, double far, double d1, double d
   return (group_error){regular ? far + d2 / (ratio - 1) : fmax(far, fmax(d1, 2 * d2)), ratio, regular};
 }
 
+/* of gradients across events: no difference is trusted to fall, the largest counts */
+static group_error from_jumps(const estimate *e, double d0, double d1, double far) {
+  const double ratio = fmax(2, pow(2, e->order - 1));
+  double error = d1 * ratio / (ratio - 1);
+  error = isfinite(d0) ? fmax(error, 2 * d0 / ratio) : error;
+  error = isfinite(far) ? fmax(error, far) : error;
+  return (group_error){error, ratio, true};
+}
+
 static group_error judge(const estimate *e, int k, int head) {
   const double d0 = e->known[COARSE] ? trusted(e, k, head, between(e, k, head, COARSE, RUNS)) : NAN;
   const double d1 = e->known[HALF] ? trusted(e, k, head, between(e, k, head, HALF, RUNS)) : NAN;
+  if (e->jumps && head >= 0) {
+    return from_jumps(e, d0, d1, e->known[QUARTER] ? between(e, k, head, QUARTER, RUNS) : NAN);
+  }
   if (!e->known[QUARTER]) {
     return from_two(e, d0, d1);
   }
@@ -436,6 +452,7 @@ int mbg_run_error(mbg_context *ctx, mbg_run *run, mbg_method method, bool gradie
   estimate e = {.run = run, .nc = run->m->ncriterion, .np = run->m->np, .order = order_of(run)};
   int err = MBG_OK;
   e.gradients = gradients && e.np > 0;
+  e.jumps = run->nodes.nfiring > 0 && e.order > 0;
   run->errors = NULL;
   mbg__arena_destroy(&run->error_arena);
   mbg_step_error *errors = MBG_TAKE(&run->error_arena, mbg_step_error, e.nc);

@@ -1,4 +1,5 @@
 /* Pieces of a run: from a state to a time, and the exact adjoint from the end of a piece to its start. */
+#include "event/event.h"
 #include "run/run_internal.h"
 #include "trajectory/rank_watch.h"
 
@@ -22,6 +23,7 @@ int mbg__run_first(mbg_context *ctx, mbg_run *run, mbg__run_state *out) {
   memcpy(out->H, start->H, (size_t)m->nbody * sizeof(*out->H));
   memcpy(out->v, start->v, (size_t)m->nw * sizeof(real));
   memcpy(out->turns, start->turns, (size_t)m->nturn * sizeof(int));
+  mbg__events_marks_copy(m, run->marks, out->marks);
 done:
   return err;
 }
@@ -46,7 +48,7 @@ int mbg__run_piece(mbg_context *ctx, const mbg_run *run, const mbg_model *plain,
   MBG_TRY(mbg_run_create(ctx, plain, &options, &other));
   take_steps(run, other);
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
-  mbg__run_give(other, from->t, from->H, from->v, from->turns);
+  mbg__run_give(other, from);
   MBG_TRY(mbg_run_simulate(ctx, other));
   if (mbg_run_partial(other)) {
     err = mbg__fail(ctx, MBG_ERROR_INTERRUPTED, "the run was interrupted");
@@ -93,8 +95,8 @@ int mbg__run_again(mbg_context *ctx, const mbg_run *run, const mbg_model *model,
   take_steps(run, other);
   MBG_TRY(mbg__run_set_parameters(ctx, other, run->p));
   if (run->given_state) {
-    const mbg__start_result *start = mbg__start_result_of(run->start);
-    mbg__run_give(other, re(start->t), start->H, start->v, start->turns);
+    const mbg__run_state began = mbg__run_began(run);
+    mbg__run_give(other, &began);
   }
   MBG_TRY(mbg_run_simulate(ctx, other));
   if (mbg_run_partial(other) && !mbg_run_partial(run)) {

@@ -1,4 +1,5 @@
 /* Results of a run at its nodes: signals, attributes, the last state. */
+#include "event/event.h"
 #include "run/run_internal.h"
 
 #include <string.h>
@@ -205,8 +206,26 @@ void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], doub
   }
 }
 
-int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns) {
-  return run->simulated ? run->formulation->ops->last(run->work, t, H, v, turns) : MBG_ERROR_INPUT;
+int mbg__run_state_take(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_state *state) {
+  state->H = MBG_TAKE(arena, mbg__frame, m->nbody);
+  state->v = MBG_TAKE(arena, real, m->nw);
+  state->turns = MBG_TAKE(arena, int, m->nturn);
+  state->marks = MBG_TAKE(arena, double, mbg__events_marks(m));
+  return mbg__arena_check(ctx, arena);
+}
+
+mbg__run_state mbg__run_began(const mbg_run *run) {
+  const mbg__start_result *start = mbg__start_result_of(run->start);
+  return (mbg__run_state){.t = re(start->t), .H = start->H, .v = start->v, .turns = start->turns, .marks = run->marks};
+}
+
+int mbg__run_last(const mbg_run *run, mbg__run_state *out) {
+  if (!run->simulated) {
+    return MBG_ERROR_INPUT;
+  }
+  mbg__events_marks_copy(run->m, run->marks, out->marks);
+  mbg__events_marks_after(run->m, run->nodes.nfiring, run->nodes.firings, run->nodes.nnode - 1, out->marks);
+  return run->formulation->ops->last(run->work, &out->t, out->H, out->v, out->turns);
 }
 
 int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *twists) {
@@ -214,13 +233,13 @@ int mbg_run_last_state(const mbg_run *run, double *t, double *frames, double *tw
   const mbg_model *m = run->m;
   mbg__arena scratch;
   mbg__arena_init(&scratch, &run->arena.allocator);
-  mbg__frame *H = MBG_TAKE(&scratch, mbg__frame, m->nbody);
-  real *v = MBG_TAKE(&scratch, real, m->nw);
-  int *turns = MBG_TAKE(&scratch, int, m->nturn);
-  const int err = scratch.failed ? MBG_ERROR_MEMORY : mbg__run_last(run, t, H, v, turns);
+  mbg__run_state s;
+  int err = mbg__run_state_take(NULL, &scratch, m, &s);
+  err = err < 0 ? err : mbg__run_last(run, &s);
   for (int b = 0; err == MBG_OK && b < mbg__frames(m); b++) {
-    mbg__run_flatten(&H[b], v + m->bodies[b].voff, frames + 12 * b, twists + 6 * b);
+    mbg__run_flatten(&s.H[b], s.v + m->bodies[b].voff, frames + 12 * b, twists + 6 * b);
   }
+  *t = err == MBG_OK ? s.t : *t;
   mbg__arena_destroy(&scratch);
   return err;
 }

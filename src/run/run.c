@@ -97,7 +97,9 @@ static int prepare(mbg_context *ctx, mbg_run *run, const mbg_run_options *option
   run->p = MBG_TAKE(&run->arena, real, m->np);
   run->psi = MBG_TAKE(&run->arena, real, m->ncriterion);
   run->left_out = MBG_TAKE(&run->arena, bool, m->ncriterion);
+  run->marks = MBG_TAKE(&run->arena, double, mbg__events_marks(m));
   MBG_TRY(mbg__arena_check(ctx, &run->arena));
+  mbg__events_marks_first(m, run->marks);
   for (int i = 0; i < m->np; i++) {
     run->p[i] = m->p[i];
   }
@@ -298,7 +300,8 @@ static int prepare_work(mbg_context *ctx, mbg_run *run) {
   MBG_TRY(mbg__rank_watch_create(ctx, run->sys, mbg__start_result_of(run->start)->rank, &run->plan.watch));
   mbg__events_destroy(run->plan.events);
   mbg__system_leave_guards(run->sys, run->nused, run->used);
-  MBG_TRY(mbg__events_create(ctx, run->sys, run->design, mbg__start_result_of(run->start)->rank, &run->plan.events));
+  MBG_TRY(mbg__events_create(ctx, run->sys, run->design, mbg__start_result_of(run->start)->rank, run->marks,
+                             &run->plan.events));
   MBG_TRY(run->formulation->ops->prepare(ctx, run->sys, run->start, &run->plan, run->nused, run->used, &run->work));
 done:
   return err;
@@ -343,17 +346,11 @@ int mbg__run_before(mbg_context *ctx, mbg_run *run, mbg__run_pass *pass) {
     err = mbg__fail(ctx, MBG_ERROR_INPUT, "the parameters of the run were refused; set others before it is simulated");
     goto done;
   }
-  if (run->given_state && run->m->nmode > 0) {
-    err =
-        mbg__fail(ctx, MBG_ERROR_UNSUPPORTED,
-                  "a run cannot begin at a given state when the model has modes: their values are not part of a state");
-    goto done;
-  }
   if (run->accuracy > 0 && !run->started) {
     MBG_TRY(mbg__run_find_step(ctx, run));
   }
   MBG_TRY(mbg__plan_check(ctx, &run->plan));
-  mbg__events_reset(run->m, run->design);
+  mbg__events_reset(run->m, run->design, run->marks);
   MBG_TRY(mbg__start_solve(ctx, run->start, pass->first));
   if (!run->started) {
     MBG_TRY(prepare_first(ctx, run, &pass->kept));
@@ -405,9 +402,10 @@ done:
   return mbg__run_over(run, &pass, err);
 }
 
-void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns) {
-  mbg__start_give(run->start, t, H, v, turns);
-  run->plan.t0 = t;
+void mbg__run_give(mbg_run *run, const mbg__run_state *s) {
+  mbg__start_give(run->start, s->t, s->H, s->v, s->turns);
+  mbg__events_marks_copy(run->m, s->marks, run->marks);
+  run->plan.t0 = s->t;
   run->given_state = true;
   run->started = run->simulated = run->reusable = false;
 }

@@ -13,17 +13,21 @@ int mbg__run_criteria(mbg_context *ctx, mbg_run *run, real *psi);
 /* Gradient of sum_k weights[k] psi_k by every parameter. */
 int mbg__run_gradient_sum(mbg_context *ctx, mbg_run *run, mbg_method method, const double *weights, real *gradient);
 
-/* State of the last node (MBG_ERROR_INPUT before a simulation), and the start of the next simulation. */
-int mbg__run_last(const mbg_run *run, double *t, mbg__frame *H, real *v, int *turns);
-void mbg__run_give(mbg_run *run, double t, const mbg__frame *H, const real *v, const int *turns);
-
 /* A state, in arrays of the caller. */
 typedef struct {
   double t;
   mbg__frame *H; /* (nbody) */
   real *v;       /* (nw) */
   int *turns;    /* (nturn) */
+  double *marks; /* of events: modes, impulses (mbg__events_marks) */
 } mbg__run_state;
+
+/* Arrays for a state, in the arena. */
+int mbg__run_state_take(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, mbg__run_state *state);
+
+/* State of the last node (MBG_ERROR_INPUT before a simulation), and the start of the next simulation. */
+int mbg__run_last(const mbg_run *run, mbg__run_state *out);
+void mbg__run_give(mbg_run *run, const mbg__run_state *state);
 
 /* The state that a simulation starts from: of the last one, else it is solved. With an accuracy, the first call
    simulates, which finds the steps. */

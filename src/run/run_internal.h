@@ -42,6 +42,7 @@ struct mbg_run {
   bool simulated;           /* at the present parameters */
   bool stopped;             /* inside a step, by the interrupt */
   bool given_state;         /* the start is a given state: no gradients */
+  double *marks;            /* of events, that the run begins with            (mbg__events_marks) */
   mbg__start_motion begins; /* fixed steps: the motion that begins at the start */
   double beam_step;         /* explicit steps up to this are stable for beams */
   mbg__nodes nodes;
@@ -133,6 +134,9 @@ int mbg__run_warn_steps(mbg_context *ctx, const mbg_run *run);
 bool mbg__run_swings(const mbg_run *run, const mbg__criterion *criterion);
 
 /* ---------------------------------------------------------------------- results.c */
+
+/* The state that the last simulation began with; its arrays are those of the run. */
+mbg__run_state mbg__run_began(const mbg_run *run);
 
 /* A frame as 12 numbers (rotation row-major, position), a twist as 6. */
 void mbg__run_flatten(const mbg__frame *H, const real *v, double frame[12], double twist[6]);

@@ -2,11 +2,13 @@
 
      {"version": 2, "model": name, "time": t, "turns": [n, ...],
       "bodies": {name: {"frame": [R row-major, x], "twist": [U, W]}},
+      "modes": {name: value}, "impulses": {event: P},
       "stepper": {"problem": text, "numbers": [...]}}
 
    "stepper", of formulations that have it, is what a step needs besides the state: accelerations, multipliers. A run of
    the same problem goes on with it as if it had not ended; any other one, and one from a file without version, computes
    it anew. */
+#include "event/event.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/json_write.h"
@@ -16,10 +18,7 @@
 #include <string.h>
 
 typedef struct {
-  double t;
-  mbg__frame *H;
-  real *v;
-  int *turns;
+  mbg__run_state at;
   int nmemory; /* 0: none */
   real *memory;
   char problem[80]; /* that the memory belongs to */
@@ -39,13 +38,6 @@ static void name_problem(const mbg_run *run, char *buffer, size_t size) {
     h = mbg__sum(h, projections, sizeof(projections));
   }
   mbg__format(buffer, size, "%s %016" PRIx64, run->formulation->key, h);
-}
-
-static int take_state(mbg_context *ctx, mbg__arena *arena, const mbg_model *m, state *s) {
-  s->H = MBG_TAKE(arena, mbg__frame, m->nbody);
-  s->v = MBG_TAKE(arena, real, m->nw);
-  s->turns = MBG_TAKE(arena, int, m->nturn);
-  return mbg__arena_check(ctx, arena);
 }
 
 /* ---------------------------------------------------------------------- writing */
@@ -76,6 +68,30 @@ static void put_memory(mbg__json_writer *w, const state *s) {
   mbg__json_end_object(w);
 }
 
+/* what events leave behind, where the model has any */
+static void put_marks(mbg__json_writer *w, const mbg_model *m, const double *marks) {
+  if (m->nmode > 0) {
+    mbg__json_key(w, "modes");
+    mbg__json_begin_object(w);
+    for (int k = 0; k < m->nmode; k++) {
+      mbg__json_key(w, m->modes[k].name);
+      mbg__json_number(w, marks[k]);
+    }
+    mbg__json_end_object(w);
+  }
+  if (m->nevent > 0) {
+    mbg__json_key(w, "impulses");
+    mbg__json_begin_object(w);
+    for (int i = 0; i < m->nevent; i++) {
+      if (m->events[i].impulse >= 0) {
+        mbg__json_key(w, m->events[i].name);
+        mbg__json_number(w, marks[m->nmode + i]);
+      }
+    }
+    mbg__json_end_object(w);
+  }
+}
+
 static void put_state(mbg__json_writer *w, const mbg_model *m, const state *s) {
   mbg__json_begin_object(w);
   mbg__json_key(w, "version");
@@ -83,19 +99,20 @@ static void put_state(mbg__json_writer *w, const mbg_model *m, const state *s) {
   mbg__json_key(w, "model");
   mbg__json_string(w, m->name ? m->name : "");
   mbg__json_key(w, "time");
-  mbg__json_number(w, s->t);
+  mbg__json_number(w, s->at.t);
   mbg__json_key(w, "turns");
   mbg__json_begin_array(w);
   for (int i = 0; i < m->nturn; i++) {
-    mbg__json_integer(w, s->turns[i]);
+    mbg__json_integer(w, s->at.turns[i]);
   }
   mbg__json_end_array(w);
   mbg__json_key(w, "bodies");
   mbg__json_begin_object(w);
   for (int b = 0; b < m->nbody; b++) {
-    put_body(w, m->bodies[b].name, &s->H[b], s->v + m->bodies[b].voff);
+    put_body(w, m->bodies[b].name, &s->at.H[b], s->at.v + m->bodies[b].voff);
   }
   mbg__json_end_object(w);
+  put_marks(w, m, s->at.marks);
   if (s->nmemory > 0) {
     put_memory(w, s);
   }
@@ -105,7 +122,7 @@ static void put_state(mbg__json_writer *w, const mbg_model *m, const state *s) {
 /* the last node of the run */
 static int take_last(mbg_context *ctx, mbg__arena *arena, const mbg_run *run, state *s) {
   int (*memory)(const mbg__formulation_work *, real *) = run->formulation->ops->memory;
-  const int err = mbg__run_last(run, &s->t, s->H, s->v, s->turns);
+  const int err = mbg__run_last(run, &s->at);
   if (err < 0) {
     return mbg__fail(ctx, err, "there is no final state: simulate first");
   }
@@ -129,7 +146,7 @@ int mbg_run_write_state(mbg_context *ctx, const mbg_run *run, const char *path) 
   int err = MBG_OK;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
   mbg__json_writer_init(&w, ctx, true);
-  MBG_TRY(take_state(ctx, &arena, m, &s));
+  MBG_TRY(mbg__run_state_take(ctx, &arena, m, &s.at));
   MBG_TRY(take_last(ctx, &arena, run, &s));
   put_state(&w, m, &s);
   MBG_TRY(mbg__json_writer_finish(&w, &text, &length));
@@ -187,15 +204,15 @@ static int read_body(mbg_context *ctx, const char *path, const mbg__json *bodies
   MBG_TRY(numbers(ctx, path, json, "frame", 12, frame));
   MBG_TRY(numbers(ctx, path, json, "twist", 6, twist));
   for (int i = 0; i < 9; i++) {
-    s->H[b].R[i] = frame[i];
+    s->at.H[b].R[i] = frame[i];
   }
   for (int i = 0; i < 3; i++) {
-    s->H[b].x[i] = frame[9 + i];
+    s->at.H[b].x[i] = frame[9 + i];
   }
   for (int i = 0; i < 6; i++) {
-    s->v[m->bodies[b].voff + i] = m->bodies[b].mask >> i & 1 ? twist[i] : 0;
+    s->at.v[m->bodies[b].voff + i] = m->bodies[b].mask >> i & 1 ? twist[i] : 0;
   }
-  if (!is_rotation(s->H[b].R)) {
+  if (!is_rotation(s->at.H[b].R)) {
     return bad(ctx, path, json, "\"frame\" begins with nine numbers that are no rotation");
   }
 done:
@@ -225,6 +242,42 @@ done:
   return err;
 }
 
+/* a number under a name */
+static int read_mark(mbg_context *ctx, const char *path, const mbg__json *object, const char *name, const char *what,
+                     double *mark) {
+  const mbg__json *json = mbg__json_member(object, name);
+  if (!json || json->kind != MBG__JSON_NUMBER) {
+    char words[160];
+    mbg__format(words, sizeof(words), "there is no number for %s '%s'", what, name);
+    return bad(ctx, path, json ? json : object, words);
+  }
+  *mark = json->number;
+  return MBG_OK;
+}
+
+/* Modes are needed: a motion depends on them. Impulses are seen by signals alone, and are 0 where the file has none. */
+static int read_marks(mbg_context *ctx, const char *path, const mbg__json *root, const mbg_model *m, double *marks) {
+  const mbg__json *modes = mbg__json_member(root, "modes"), *impulses = mbg__json_member(root, "impulses");
+  int err = MBG_OK;
+  mbg__events_marks_first(m, marks);
+  if (m->nmode > 0 && !modes) {
+    return bad(ctx, path, root, "there are no \"modes\", which the model has");
+  }
+  for (int k = 0; k < m->nmode; k++) {
+    MBG_TRY(read_mark(ctx, path, modes, m->modes[k].name, "mode", &marks[k]));
+    if (marks[k] != floor(marks[k]) || fabs(marks[k]) > 1e9) {
+      MBG_TRY(bad(ctx, path, mbg__json_member(modes, m->modes[k].name), "modes are integers"));
+    }
+  }
+  for (int i = 0; i < m->nevent; i++) {
+    if (m->events[i].impulse >= 0 && impulses) {
+      MBG_TRY(read_mark(ctx, path, impulses, m->events[i].name, "the impulse of event", &marks[m->nmode + i]));
+    }
+  }
+done:
+  return err;
+}
+
 static int read_state(mbg_context *ctx, mbg__arena *arena, const char *path, const mbg_model *m, state *s) {
   char *text;
   size_t length;
@@ -245,9 +298,10 @@ static int read_state(mbg_context *ctx, mbg__arena *arena, const char *path, con
       err = bad(ctx, path, mbg__json_member(root, "turns"), "\"turns\" are whole numbers");
       goto done;
     }
-    s->turns[i] = (int)turns[i];
+    s->at.turns[i] = (int)turns[i];
   }
-  s->t = time->number;
+  s->at.t = time->number;
+  MBG_TRY(read_marks(ctx, path, root, m, s->at.marks));
   MBG_TRY(read_memory(ctx, arena, path, root, s));
   for (int b = 0; b < m->nbody; b++) {
     MBG_TRY(read_body(ctx, path, bodies, m, b, s));
@@ -263,9 +317,9 @@ int mbg_run_read_state(mbg_context *ctx, mbg_run *run, const char *path) {
   state s = {0};
   int err = MBG_OK;
   mbg__arena_init(&arena, mbg__context_allocator(ctx));
-  MBG_TRY(take_state(ctx, &arena, m, &s));
+  MBG_TRY(mbg__run_state_take(ctx, &arena, m, &s.at));
   MBG_TRY(read_state(ctx, &arena, path, m, &s));
-  mbg__run_give(run, s.t, s.H, s.v, s.turns);
+  mbg__run_give(run, &s.at);
   char own[sizeof(s.problem)];
   name_problem(run, own, sizeof(own));
   if (s.nmemory > 0 && !strcmp(own, s.problem)) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FEASIBLE_MAX = 100 };
+enum { CUTS = 12, FEASIBLE_MAX = 400 }; /* each step comes nearer; rows on sharply bent curves need many short ones */
 
 static const double feasible_goal = 1e-13; /* scaled residual at which stage 1 ends */
 static const double regular = 1e-10;       /* relative regularisation of stage 1: redundant rows */
@@ -100,6 +100,24 @@ void mbg__start_right_side(mbg__start_work *w, mbg__kkt *kkt, const bool *keep, 
 
 /* ---------------------------------------------------------------------- stage 1: feasible */
 
+bool mbg__start_beyond(mbg_context *ctx, int mark, int err) {
+  if (err != MBG_ERROR_INPUT && err != MBG_ERROR_SINGULAR && err != MBG_ERROR_CONVERGENCE) {
+    return false;
+  }
+  mbg__message_rewind(ctx, mark);
+  return true;
+}
+
+/* the residual at a trial, infinite where elements have no value; the last trial fails there */
+static int trial_residuals(mbg_context *ctx, mbg__start_work *w, bool pins, bool last, double *largest, int *worst) {
+  const int mark = mbg__message_mark(ctx), err = mbg__start_residuals(ctx, w, w->trial, pins, largest, worst);
+  if (last || !mbg__start_beyond(ctx, mark, err)) {
+    return err;
+  }
+  *largest = INFINITY;
+  return MBG_OK;
+}
+
 /* shortens the step until the largest residual falls; returns false when it does not */
 static int line_search(mbg_context *ctx, mbg__start_work *w, bool pins, double *largest, int *worst, bool *better) {
   mbg__frame *H = w->result.H;
@@ -107,9 +125,9 @@ static int line_search(mbg_context *ctx, mbg__start_work *w, bool pins, double *
   double step = mbg__start_step_factor(w, w->position.x);
   int err = MBG_OK;
   *better = false;
-  for (int cut = 0; cut < 12; cut++, step /= 2) {
+  for (int cut = 0; cut < CUTS; cut++, step /= 2) {
     mbg__system_retract(w->m, H, step, w->position.x, w->trial);
-    MBG_TRY(mbg__start_residuals(ctx, w, w->trial, pins, largest, worst));
+    MBG_TRY(trial_residuals(ctx, w, pins, cut == CUTS - 1, largest, worst));
     if (*largest < before * (1 - 0.1 * step) || (*largest <= before && step * length < 1e-9)) {
       *better = *largest < before;
       memcpy(H, w->trial, (size_t)w->m->nbody * sizeof(*H));

@@ -133,6 +133,10 @@ void mbg__start_label(const mbg__start_work *w, const mbg__equation *eq, int wor
 
 /* start_assembly.c: the constraints alone at a state of the start. */
 int mbg__start_bare(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, const real *v, const real *lambda);
+/* Has a trial failed because elements have no value there (a roller at a bend as sharp as itself)? Then its messages
+   since the mark are withdrawn. */
+bool mbg__start_beyond(mbg_context *ctx, int mark, int err);
+
 /* The largest of the rows and (pins) equations at H, and its number. Each is scaled to the displacement in the metric
    that would undo it, relative to the model's size. */
 int mbg__start_residuals(mbg_context *ctx, mbg__start_work *w, const mbg__frame *H, bool pins, double *largest,

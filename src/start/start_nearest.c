@@ -7,7 +7,8 @@
 
 enum { FREE_MAX = 16, NEAREST_MAX = 60, ALONG_MAX = 200, CUT_MAX = 20 };
 
-static const double newton_from = 1e-2; /* step of Gauss-Newton from which on Newton's method is used */
+/* steps of Gauss-Newton from which on Newton's method is used; the second one where it has failed from the first */
+static const double newton_from[2] = {1e-2, 1e-4};
 
 /* ---------------------------------------------------------------------- the KKT system */
 
@@ -109,6 +110,7 @@ static double distance(const mbg__start_work *w, const mbg__frame *H) {
 /* a step of Gauss-Newton from result.H, shortened by `cut`, and back onto the rows: the length of the whole step, and
    the distance where it ends, infinity off the rows */
 static int step_along(mbg_context *ctx, mbg__start_work *w, double cut, double *length, double *ends) {
+  const int mark = mbg__message_mark(ctx);
   int err, worst;
   double off = INFINITY;
   MBG_TRY(nearest_fill(ctx, w, false));
@@ -117,7 +119,12 @@ static int step_along(mbg_context *ctx, mbg__start_work *w, double cut, double *
   *ends = INFINITY;
   if (isfinite(*length)) {
     mbg__start_take_step(w, cut * mbg__start_step_factor(w, w->position.x));
-    MBG_TRY(mbg__start_restore(ctx, w, true, &off, &worst));
+    err = mbg__start_restore(ctx, w, true, &off, &worst);
+    if (mbg__start_beyond(ctx, mark, err)) {
+      off = INFINITY;
+      err = MBG_OK;
+    }
+    MBG_TRY(err);
     *ends = off <= MBG__FEASIBLE ? distance(w, w->result.H) : INFINITY;
   }
   w->result.iterations++;
@@ -125,12 +132,12 @@ done:
   return err;
 }
 
-/* steps along the rows until Newton's method may take over, or none leads nearer */
-static int go_along(mbg_context *ctx, mbg__start_work *w) {
+/* steps along the rows until one is shorter than `enough`, or none leads nearer */
+static int go_along(mbg_context *ctx, mbg__start_work *w, double enough) {
   const size_t frames = (size_t)w->m->nbody * sizeof(*w->before);
   int err = MBG_OK;
   double length = INFINITY;
-  for (int it = 0; it < ALONG_MAX && length >= newton_from; it++) {
+  for (int it = 0; it < ALONG_MAX && length >= enough; it++) {
     const double now = distance(w, w->result.H);
     double cut = 1, ends = INFINITY;
     memcpy(w->before, w->result.H, frames);
@@ -156,10 +163,15 @@ done:
 /* Gauss-Newton without a limit for the rows, while it leads near a solution; else along the rows */
 static int come_near(mbg_context *ctx, mbg__start_work *w) {
   const size_t frames = (size_t)w->m->nbody * sizeof(*w->feasible);
+  const int mark = mbg__message_mark(ctx);
   int err = MBG_OK;
   memcpy(w->feasible, w->result.H, frames);
   for (int it = 0; it < FREE_MAX; it++) {
-    MBG_TRY(nearest_fill(ctx, w, false));
+    err = nearest_fill(ctx, w, false);
+    if (it > 0 && mbg__start_beyond(ctx, mark, err)) {
+      break;
+    }
+    MBG_TRY(err);
     mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
     const double length = mbg__start_step_length(w, w->position.x);
     if (!isfinite(length)) {
@@ -167,19 +179,43 @@ static int come_near(mbg_context *ctx, mbg__start_work *w) {
     }
     mbg__start_take_step(w, mbg__start_step_factor(w, w->position.x));
     w->result.iterations++;
-    if (length < newton_from) {
+    if (length < newton_from[0]) {
       goto done;
     }
   }
   memcpy(w->result.H, w->feasible, frames);
-  err = go_along(ctx, w);
+  err = go_along(ctx, w, newton_from[0]);
+done:
+  return err;
+}
+
+/* Newton's method; *length: of its last step */
+static int newton(mbg_context *ctx, mbg__start_work *w, double *length) {
+  int err = MBG_OK, after = 0;
+  double last = INFINITY;
+  *length = INFINITY;
+  for (int it = 0; it < NEAREST_MAX; it++, last = *length) {
+    MBG_TRY(nearest_fill(ctx, w, true));
+    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
+    *length = mbg__start_step_length(w, w->position.x);
+    if (!isfinite(*length)) {
+      break;
+    }
+    mbg__start_take_step(w, mbg__start_step_factor(w, w->position.x));
+    w->result.iterations++;
+    /* after convergence two more steps carry derivatives to rounding */
+    if ((*length < 1e-13 || (*length < 1e-10 && *length >= last)) && ++after > 2) {
+      break;
+    }
+  }
 done:
   return err;
 }
 
 int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w) {
-  int err = MBG_OK, after = 0;
-  double length = INFINITY, last = INFINITY;
+  const int mark = mbg__message_mark(ctx);
+  int err = MBG_OK;
+  double length;
   vn_zero(w->m->nrow, w->k);
   vn_zero(w->m->npin, w->kp);
   w->position.guess = !MBG__TWIN && w->result.guess_phi <= (w->brief ? MBG__BRIEF_FITS : MBG__GUESS_FITS);
@@ -188,20 +224,13 @@ int mbg__start_nearest(mbg_context *ctx, mbg__start_work *w) {
     return MBG_OK;
   }
   MBG_TRY(come_near(ctx, w));
-  for (int it = 0; it < NEAREST_MAX; it++, last = length) {
-    MBG_TRY(nearest_fill(ctx, w, true));
-    mbg__klu_solve(w->position.saddle.klu, w->position.x, 1);
-    length = mbg__start_step_length(w, w->position.x);
-    if (!isfinite(length)) {
-      break;
-    }
-    mbg__start_take_step(w, mbg__start_step_factor(w, w->position.x));
-    w->result.iterations++;
-    /* after convergence two more steps carry derivatives to rounding */
-    if ((length < 1e-13 || (length < 1e-10 && length >= last)) && ++after > 2) {
-      break;
-    }
+  err = newton(ctx, w, &length);
+  if (mbg__start_beyond(ctx, mark, err) || (err == MBG_OK && !(length <= 1e-10))) {
+    memcpy(w->result.H, w->feasible, (size_t)w->m->nbody * sizeof(*w->feasible));
+    MBG_TRY(go_along(ctx, w, newton_from[1]));
+    err = newton(ctx, w, &length);
   }
+  MBG_TRY(err);
   if (!(length <= 1e-10)) {
     err = not_converged(ctx, w, length);
     goto done;

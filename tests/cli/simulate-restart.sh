@@ -57,3 +57,56 @@ python3 compare.py 1e-14 other parameters
 python3 compare.py 1e-14 first version
 "$MBGRAD" simulate quarter-car $options --restart bad.json 2>err
 echo "$? $(sed 's/1:[0-9]*/1:N/' err)"
+# modes and impulses are part of a state: a pendulum at a stop that changes its spring, and the linear model after it
+cat >stop.json <<'END'
+{"mbgrad": 1, "parameters": {"k": 50, "k2": 80, "e": 0.6}, "gravity": [0, 0, -9.81], "modes": {"hits": 0},
+ "bodies": {"b": {"mass": 1, "inertia": [0.1, 0.1, 0.1], "com": [0.5, 0, 0]}},
+ "joints": {"j": {"type": "revolute", "between": ["ground", "b"], "at": [0, 0, 0], "axis": [0, 1, 0]}},
+ "signals": {"q": {"type": "coordinate", "joint": "j"}, "P": {"type": "impulse", "event": "stop"}},
+ "forces": {"s": {"type": "expression", "joint": "j", "force": "if(hits == 0, -0.1*k*q, -0.1*k2*q) - 0.05*P"}},
+ "events": {"stop": {"impact": {"signal": "0.4 - q", "restitution": "e"}, "set": {"hits": 1}},
+            "again": {"at": 0.9, "set": {"hits": 2}}},
+ "criteria": {"angle": {"terminal": "q"}, "work": {"integral": "q^2 + P"}}, "run": {"end": 1, "step": 0.001}}
+END
+for formulation in lie dae qr ali3p dca; do
+  options="--formulation $formulation --step 1e-3 --quiet"
+  "$MBGRAD" simulate stop.json $options --end 0.7 --state half.json
+  "$MBGRAD" simulate stop.json $options --restart half.json --state end.json
+  "$MBGRAD" simulate stop.json $options --state whole.json
+  python3 compare.py 1e-11 stop $formulation
+  python3 - <<'END'
+import json
+half, end, whole = (json.load(open(f"{f}.json")) for f in ("half", "end", "whole"))
+print(half["modes"], end["modes"], f'{half["impulses"]["stop"]:.2f}', end["modes"] == whole["modes"],
+      abs(end["impulses"]["stop"] - whole["impulses"]["stop"]) < 1e-11)
+END
+  for method in direct adjoint; do
+    "$MBGRAD" gradient stop.json ${options% --quiet} --restart half.json --no-error-estimate --method $method --json \
+      >$method.json 2>/dev/null
+  done
+  python3 - <<'END'
+import json
+a, b = (json.load(open(f"{f}.json"))["criteria"] for f in ("direct", "adjoint"))
+print("direct and adjoint agree", max(abs(a[c]["gradient"][p] / b[c]["gradient"][p] - 1)
+                                      for c in a for p in ("k2", "e")) < 1e-9)
+END
+done
+python3 - <<'END'
+import json
+half = json.load(open("half.json"))
+for name, modes in ("float", {"hits": 0.5}), ("other", {"miss": 1}), ("without", None):
+    json.dump({**half, "modes": modes} if modes else {k: v for k, v in half.items() if k != "modes"},
+              open(f"{name}.json", "w"))
+END
+for f in float other without; do
+  "$MBGRAD" simulate stop.json --restart $f.json
+  echo "$?"
+done
+# a linear model about a time takes the modes there: 1/J times (k, k2)/10 and the weight
+for at in 0.1 0.7; do
+  "$MBGRAD" linearize stop.json --at $at --json | python3 -c '
+import json, sys
+from math import cos, sin
+d = json.load(sys.stdin)
+print(round(d["A"][1][0] * 0.35 + 0.5 * 9.81 * sin(d["states"][0]["value"]), 9))'
+done

@@ -117,7 +117,7 @@ static void signals_at(fixture *f, int c, int parameter, double eps, double *y) 
     p[i] = re(f->k.p[i]) + (i == parameter ? eps : 0);
   }
   must(f->j, mbg_run_set_parameters(f->j->ctx, f->run, p));
-  mbg__run_give(f->run, re(f->k.at.t), H, v, f->k.at.turns);
+  mbg__run_give(f->run, &(mbg__run_state){.t = re(f->k.at.t), .H = H, .v = v, .turns = (int *)f->k.at.turns});
   must(f->j, mbg_run_simulate(f->j->ctx, f->run));
   for (int i = 0; i < f->nsignal; i++) {
     y[i] = mbg_run_signal(f->run, 0, i);

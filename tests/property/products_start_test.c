@@ -186,7 +186,7 @@ static void run_from(const job *j, const mbg__start_result *start, const mbg__li
   if (at) {
     settle(j, at, start, H, rates);
   }
-  mbg__run_give(run, re(start->t), H, rates, start->turns);
+  mbg__run_give(run, &(mbg__run_state){.t = re(start->t), .H = H, .v = rates, .turns = start->turns});
   must(j, mbg_run_simulate(j->ctx, run));
   for (int k = 0; k < j->kept; k++) {
     y[k] = mbg_run_signal(run, mbg_run_node_count(run) - 1, mbg_run_kept_signal(run, k));

@@ -310,8 +310,8 @@ static void run_moved(job *j, const mbg__linearize_work *at, const mbg__linear_s
   mbg__run_state from, to;
   plain.ncriterion = 0;
   mbg__arena_init(&arena, mbg__context_allocator(j->ctx));
-  must(j, mbg__linearize_state_make(j->ctx, &arena, m, &from));
-  must(j, mbg__linearize_state_make(j->ctx, &arena, m, &to));
+  must(j, mbg__run_state_take(j->ctx, &arena, m, &from));
+  must(j, mbg__run_state_take(j->ctx, &arena, m, &to));
   must(j, mbg__run_first(j->ctx, j->run, &from));
   for (int b = 0; b < m->nbody; b++) {
     real h[6];
@@ -324,7 +324,7 @@ static void run_moved(job *j, const mbg__linearize_work *at, const mbg__linear_s
   }
   settle(j, at, &from);
   must(j, mbg__run_piece(j->ctx, j->run, &plain, &from, from.t + j->s->interval, &piece));
-  must(j, mbg__run_last(piece, &to.t, to.H, to.v, to.turns));
+  must(j, mbg__run_last(piece, &to));
   mbg__linearize_work end = {.ctx = j->ctx, .given = m, .opt = at->opt, .p = at->p};
   mbg__arena_init(&end.arena, mbg__context_allocator(j->ctx));
   must(j, mbg__linearize_extend(&end));
