@@ -1,9 +1,9 @@
 /* Threads of `dca` on chains: times of one evaluation of the accelerations, of a simulation, of a gradient by direct
-   differentiation with respect to 64 parameters and by the adjoint, with several numbers of threads.
+   differentiation with respect to 64 parameters (--parameters) and by the adjoint, with several numbers of threads.
 
      threads [--threads 1,2,4] [--sizes 1024,4096] [--flexible-sizes 256,1024] [--kinds rigid,flexible] [--rounds 5]
-             [--steps 4] [--direct STEPS|no] [--direct-rounds 1] [--direct-most BODIES] [--limit SECONDS]
-             [--tsv OUT.tsv] [--svg OUT.svg]
+             [--steps 4] [--direct STEPS|no] [--direct-rounds 1] [--direct-most BODIES] [--parameters 64]
+             [--limit SECONDS] [--tsv OUT.tsv] [--svg OUT.svg]
 
    Runs with different numbers of threads take turns, and the best time of each counts, so that other work on the
    machine matters little. --direct: steps of direct differentiation, which is long; --direct-rounds: its rounds.
@@ -24,15 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-  MOST = 16,
-  PARAMETERS = 64,
-  SIMULATION = 1,
-  ADJOINT,
-  DIRECT,
-  STEP = 3,
-  WHAT = DIRECT + STEP + 1
-}; /* then of a step */
+enum { MOST = 16, SIMULATION = 1, ADJOINT, DIRECT, STEP = 3, WHAT = DIRECT + STEP + 1 }; /* then of a step */
 static const char *const what_names[WHAT] = {"evaluation",         "simulation",      "adjoint",       "direct",
                                              "simulation, a step", "adjoint, a step", "direct, a step"};
 
@@ -40,7 +32,7 @@ typedef struct {
   int nthreads, threads[MOST];
   int nsizes[2], sizes[2][MOST]; /* flexible, rigid */
   bool kinds[2];
-  int rounds, steps, direct, direct_rounds, direct_most;
+  int rounds, steps, direct, direct_rounds, direct_most, parameters;
   double limit;
   const char *tsv, *svg;
 } options;
@@ -52,15 +44,20 @@ static void check(const mbg_context *ctx, int err) {
   }
 }
 
+#ifdef MBG_THREADS_MODEL
+double mbg__threads_clock(void); /* threads_model.c */
+static double now(void) { return mbg__threads_clock(); }
+#else
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+#endif
 
-static mbg_model *generate(mbg_context *ctx, int bodies, bool flexible) {
+static mbg_model *generate(mbg_context *ctx, int bodies, bool flexible, int parameters) {
   /* the length of the bodies is a parameter too */
-  const cli_family_size size = {bodies, flexible ? bodies : 0, PARAMETERS - 1};
+  const cli_family_size size = {bodies, flexible ? bodies : 0, parameters - 1};
   char *text = NULL;
   size_t length = 0;
   mbg_model *model;
@@ -176,7 +173,7 @@ static void one_size(result *r) {
   const options *o = r->o;
   mbg_context *ctx;
   mbg_context_create(NULL, &ctx);
-  mbg_model *model = generate(ctx, r->bodies, r->flexible);
+  mbg_model *model = generate(ctx, r->bodies, r->flexible, o->parameters);
   for (int q = 0; q < WHAT; q++) {
     for (int k = 0; k < o->nthreads; k++) {
       r->best[q][k] = INFINITY;
@@ -322,6 +319,8 @@ static bool read_numbers(const char *key, const char *value, options *o) {
     o->direct_rounds = atoi(value);
   } else if (!strcmp(key, "--direct-most")) {
     o->direct_most = atoi(value);
+  } else if (!strcmp(key, "--parameters")) {
+    o->parameters = atoi(value);
   } else if (!strcmp(key, "--limit")) {
     o->limit = now() + strtod(value, NULL);
   } else {
@@ -341,6 +340,7 @@ static bool read_options(int argc, char **argv, options *o) {
                  .direct = 4,
                  .direct_rounds = 1,
                  .direct_most = 1 << 30,
+                 .parameters = 64,
                  .limit = INFINITY};
   for (int i = 1; i < argc; i += 2) {
     const char *key = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
@@ -362,7 +362,7 @@ static bool read_options(int argc, char **argv, options *o) {
       return false;
     }
   }
-  return o->nthreads > 0 && o->nsizes[0] > 0 && o->nsizes[1] > 0 && o->rounds > 0 && o->steps > 0;
+  return o->nthreads > 0 && o->nsizes[0] > 0 && o->nsizes[1] > 0 && o->rounds > 0 && o->steps > 0 && o->parameters > 1;
 }
 
 int main(int argc, char **argv) {
@@ -371,7 +371,7 @@ int main(int argc, char **argv) {
   if (!read_options(argc, argv, &o)) {
     fprintf(stderr, "threads [--threads 1,2,4] [--sizes 1024,4096] [--flexible-sizes 256,1024] [--kinds rigid,flexible]"
                     " [--rounds 5] [--steps 4] [--direct STEPS|no] [--direct-rounds 1] [--direct-most BODIES]"
-                    " [--limit SECONDS] [--tsv OUT.tsv] [--svg OUT.svg]\n");
+                    " [--parameters 64] [--limit SECONDS] [--tsv OUT.tsv] [--svg OUT.svg]\n");
     return 2;
   }
   FILE *tsv = o.tsv ? fopen(o.tsv, "w") : NULL;

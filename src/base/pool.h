@@ -16,13 +16,13 @@ typedef struct mbg__pool mbg__pool;
 typedef void mbg__pool_work(void *user, int thread, int first, int end);
 
 /* loops with a statistic of their own, and the first one of each room that has some */
-enum { MBG__POOL_LOOPS = 256 };
+enum { MBG__POOL_LOOPS = 272 };
 enum {
   MBG__LOOPS_DCA = 0,
-  MBG__LOOPS_SYSTEM = 128,
-  MBG__LOOPS_TREE = 192,
-  MBG__LOOPS_RK = 232,
-  MBG__LOOPS_STORE = 252
+  MBG__LOOPS_SYSTEM = 144,
+  MBG__LOOPS_TREE = 208,
+  MBG__LOOPS_RK = 248,
+  MBG__LOOPS_STORE = 268
 };
 
 /* `threads` counts the caller. Where the system grants fewer, fewer work. */

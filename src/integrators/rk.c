@@ -268,7 +268,8 @@ int mbg__rk_complete(mbg_context *ctx, mbg__rk *rk) {
     }
   }
   if (!last->r) {
-    mbg__rk_interpolant(rk->opt.pool, m, rk->n, last->t1 - last->t0, last->y0, last->y1, rk->k, rk->r);
+    mbg__rk_interpolant_parts(rk->opt.pool, m, rk->n, last->t1 - last->t0, last->y0, last->y1, rk->k, rk->opt.parts,
+                              rk->r);
     last->r = rk->r;
   }
   return MBG_OK;
@@ -368,7 +369,7 @@ static void accept(mbg__rk *rk, real t1, bool retried) {
   const real h = t1 - rk->t;
   const bool dense = rk->opt.dense && !rk->opt.late;
   if (dense) {
-    mbg__rk_interpolant(rk->opt.pool, rk->method, rk->n, h, rk->y, rk->y1, rk->k, rk->r);
+    mbg__rk_interpolant_parts(rk->opt.pool, rk->method, rk->n, h, rk->y, rk->y1, rk->k, rk->opt.parts, rk->r);
   }
   if (rk->controlled) {
     mbg__rk_control(rk, fabs(re(h)), retried);

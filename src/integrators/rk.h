@@ -68,6 +68,13 @@ void mbg__rk_interpolant(mbg__pool *pool, const mbg__rk_method *method, int n, r
 /* Components first ... first+count-1 of the dense output at x in [0, 1], and their derivative by x (or NULL). */
 void mbg__rk_interpolate(const mbg__rk_method *method, int n, const real *r, real x, int first, int count, real *y,
                          real *y_x);
+/* Components that are needed; others stay as they are. */
+typedef struct {
+  int n;
+  int *first, *end; /* first[i] <= component < end[i]   (n) */
+} mbg__rk_parts;
+void mbg__rk_interpolate_parts(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, real x,
+                               const mbg__rk_parts *parts, real *y);
 /* All components, and a copy of a vector, in threads (pool NULL: none). */
 void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, real x, real *y);
 void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x);
@@ -96,17 +103,18 @@ typedef struct {
 } mbg__rk_run;
 
 typedef struct {
-  double rtol, atol;         /* step is accepted when rms_i (error_i / (atol_i + rtol max(|y_i|, |y1_i|))) <= 1 */
-  const double *atol_vector; /* (n) instead of atol, or NULL; referenced, may be refilled between runs */
-  int ncontrol;              /* the first ones count in the norm; 0: all n */
-  double h0;                 /* length of the first step, 0: chosen */
-  double hmax;               /* longest step, 0: no limit */
-  double hmin;               /* steps as short as this are taken whatever their error (counted), 0: none */
-  double fixed;              /* > 0: no error control, each segment is cut into equal steps of at most this length */
-  long max_steps;            /* accepted and rejected ones of a run */
-  bool dense;                /* dense output is wanted: three evaluations more per step of dop853, otherwise free */
-  bool late;                 /* ... of the steps alone for which mbg__rk_complete asks */
-  mbg__pool *pool;           /* threads for long vectors, NULL: none */
+  double rtol, atol;          /* step is accepted when rms_i (error_i / (atol_i + rtol max(|y_i|, |y1_i|))) <= 1 */
+  const double *atol_vector;  /* (n) instead of atol, or NULL; referenced, may be refilled between runs */
+  int ncontrol;               /* the first ones count in the norm; 0: all n */
+  double h0;                  /* length of the first step, 0: chosen */
+  double hmax;                /* longest step, 0: no limit */
+  double hmin;                /* steps as short as this are taken whatever their error (counted), 0: none */
+  double fixed;               /* > 0: no error control, each segment is cut into equal steps of at most this length */
+  long max_steps;             /* accepted and rejected ones of a run */
+  bool dense;                 /* dense output is wanted: three evaluations more per step of dop853, otherwise free */
+  bool late;                  /* ... of the steps alone for which mbg__rk_complete asks */
+  const mbg__rk_parts *parts; /* ... of these components, NULL: of all; referenced */
+  mbg__pool *pool;            /* threads for long vectors, NULL: none */
 } mbg__rk_options;
 
 mbg__rk_options mbg__rk_options_default(void); /* 1e-8, 1e-10, no dense output, 1e6 steps */

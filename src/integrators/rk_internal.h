@@ -55,6 +55,9 @@ static inline int mbg__rk_piece(const mbg__pool *pool, int n) {
   const int piece = n / (2 * mbg__pool_threads(pool)) + 1;
   return piece < LEAST ? LEAST : piece > MOST ? MOST : piece;
 }
+/* mbg__rk_interpolant for some components (NULL: all). */
+void mbg__rk_interpolant_parts(mbg__pool *pool, const mbg__rk_method *method, int n, real h, const real *y,
+                               const real *y1, const real *k, const mbg__rk_parts *parts, real *r);
 /* The first entry that is not finite, -1: none. */
 int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x);
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
-enum { COMBINE = MBG__LOOPS_RK, INTERPOLANT, INTERPOLATE, COPY, FINITE };
+enum { COMBINE = MBG__LOOPS_RK, INTERPOLANT, INTERPOLATE, COPY, FINITE, INTERPOLANT_PARTS, INTERPOLATE_PARTS };
 
 typedef struct {
   const mbg__rk_method *method;
@@ -19,6 +19,7 @@ typedef struct {
   const double *w;
   const real *y, *y1, *k;
   real *out;
+  const mbg__rk_parts *parts;
   atomic_int bad;
 } vectors;
 
@@ -88,6 +89,46 @@ static void interpolate(void *user, int thread, int first, int end) {
 void mbg__rk_interpolate_all(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, real x, real *y) {
   mbg__pool_for(pool, INTERPOLATE, n, mbg__rk_piece(pool, n), interpolate,
                 &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y});
+}
+
+/* components of some parts */
+static void interpolant_parts(void *user, int thread, int first, int end) {
+  const vectors *v = user;
+  for (int i = first; i < end; i++) {
+    interpolant(user, thread, v->parts->first[i], v->parts->end[i]);
+  }
+}
+
+static void interpolate_parts(void *user, int thread, int first, int end) {
+  const vectors *v = user;
+  (void)thread;
+  for (int i = first; i < end; i++) {
+    const int at = v->parts->first[i];
+    mbg__rk_interpolate(v->method, v->n, v->k, v->x, at, v->parts->end[i] - at, v->out + at, NULL);
+  }
+}
+
+/* parts that a thread takes at once */
+static int piece_of_parts(const mbg__pool *pool, const mbg__rk_parts *parts) {
+  enum { LEAST = 64 };
+  const int piece = parts->n / (2 * mbg__pool_threads(pool)) + 1;
+  return piece < LEAST ? LEAST : piece;
+}
+
+void mbg__rk_interpolant_parts(mbg__pool *pool, const mbg__rk_method *method, int n, real h, const real *y,
+                               const real *y1, const real *k, const mbg__rk_parts *parts, real *r) {
+  if (!parts) {
+    mbg__rk_interpolant(pool, method, n, h, y, y1, k, r);
+    return;
+  }
+  mbg__pool_for(pool, INTERPOLANT_PARTS, parts->n, piece_of_parts(pool, parts), interpolant_parts,
+                &(vectors){.method = method, .n = n, .h = h, .y = y, .y1 = y1, .k = k, .out = r, .parts = parts});
+}
+
+void mbg__rk_interpolate_parts(mbg__pool *pool, const mbg__rk_method *method, int n, const real *r, real x,
+                               const mbg__rk_parts *parts, real *y) {
+  mbg__pool_for(pool, INTERPOLATE_PARTS, parts->n, piece_of_parts(pool, parts), interpolate_parts,
+                &(vectors){.method = method, .n = n, .k = r, .x = x, .out = y, .parts = parts});
 }
 
 static void copy(void *user, int thread, int first, int end) {

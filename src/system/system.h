@@ -42,8 +42,8 @@ const mbg__design *mbg__system_design(const mbg__system *sys);
 struct mbg__pool;
 void mbg__system_share(mbg__system *sys, struct mbg__pool *pool);
 /* `view` shows state and linearization of `of`, a system of the same model, for pushes alone (mbg__system_push),
-   which may run at the same time in several views. False: nothing is done; modal bodies, beams and forces that depend
-   on signals need a system of their own. */
+   which may run at the same time in several views. False: nothing is done; beams and forces that depend on signals need
+   a system of their own. */
 bool mbg__system_can_view(const mbg__system *of);
 bool mbg__system_view(mbg__system *view, const mbg__system *of);
 /* A view with no memory but for what pushes write to; `of` can be viewed and lives longer. */

@@ -59,14 +59,19 @@ typedef struct {
   real energies[3]; /* of the last mbg__energy_terms: kinetic, strain, weight */
 } mbg__modal_work;
 
-/* A marker on a modal body: where it is, and the last direction it was pushed in. */
+/* A marker on a modal body: where it is. */
 typedef struct {
   int modal;
   mbg__modal_marker m;
+  real *gP;
+} mbg__modal_end;
+
+/* ... and the last direction it was pushed in. */
+typedef struct {
   mbg__modal_marker_direction d;
   mbg__modal_marker_change change;
-  real omega[6], *dP, *gP;
-} mbg__modal_end;
+  real omega[6], *dP;
+} mbg__modal_end_change;
 
 /* A function of a force that uses signals: the signals of pairs and coordinates behind it, and the blocks they couple.
    The functions of a force follow each other. */
@@ -168,26 +173,27 @@ struct mbg__system {
   int *turns;    /*                                               (nturn) */
 
   /* filled by update */
-  mbg__frame *Hm;           /* marker frames                                 (nmarker) */
-  vec6 *vm, *vdm;           /* marker twists and rates                       (nmarker) */
-  mbg__frame *G;            /* relative frames H_A^-1 H_B                    (npair) */
-  vec6 *vrel, *vdrel;       /* relative twists and rates in B                (npair) */
-  vec6 *a, *ad;             /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
-  mbg__fn_jet *jet;         /* laws of drivers, functions of couplings       (nfn) */
-  mbg__term_value *term;    /*                                           (nterm) */
-  mbg__term_value *coord;   /*                                           (ncoord) */
-  real *phi, *phid, *gamma; /*                                         (nrow) */
-  real *y;                  /* signals                                       (nsignal) */
-  long *sampled;            /* the state at which a sample has evaluated a signal last        (nsignal) */
-  bool *aside;              /* signals of guards, which events evaluate themselves (nsignal) */
-  real *tau;                /* tension of laws                               (nforce) */
-  vec6 *f;                  /* wrench of each force on B                     (nforce) */
-  real *energy;             /* elastic energy of each force                  (nforce) */
-  mbg__beam_state *beam;    /* elements of beams                             (nelement) */
-  vec6 *F;                  /* all wrenches on B of a pair, reactions too    (npair) */
-  mbg__modal_work *modal;   /* modal bodies                                  (nmodal) */
-  mbg__modal_end **end;     /* markers on them, NULL for others              (nmarker) */
-  real *column;             /* zero between calls                            (4 nw when there are modal bodies) */
+  mbg__frame *Hm;                     /* marker frames                                 (nmarker) */
+  vec6 *vm, *vdm;                     /* marker twists and rates                       (nmarker) */
+  mbg__frame *G;                      /* relative frames H_A^-1 H_B                    (npair) */
+  vec6 *vrel, *vdrel;                 /* relative twists and rates in B                (npair) */
+  vec6 *a, *ad;                       /* Ad(G^-1) v_A, Ad(G^-1) vd_A                   (npair) */
+  mbg__fn_jet *jet;                   /* laws of drivers, functions of couplings       (nfn) */
+  mbg__term_value *term;              /*                                           (nterm) */
+  mbg__term_value *coord;             /*                                           (ncoord) */
+  real *phi, *phid, *gamma;           /*                                         (nrow) */
+  real *y;                            /* signals                                       (nsignal) */
+  long *sampled;                      /* the state at which a sample has evaluated a signal last        (nsignal) */
+  bool *aside;                        /* signals of guards, which events evaluate themselves (nsignal) */
+  real *tau;                          /* tension of laws                               (nforce) */
+  vec6 *f;                            /* wrench of each force on B                     (nforce) */
+  real *energy;                       /* elastic energy of each force                  (nforce) */
+  mbg__beam_state *beam;              /* elements of beams                             (nelement) */
+  vec6 *F;                            /* all wrenches on B of a pair, reactions too    (npair) */
+  mbg__modal_work *modal;             /* modal bodies                                  (nmodal) */
+  mbg__modal_end **end;               /* markers on them, NULL for others              (nmarker) */
+  mbg__modal_end_change **end_change; /* of pushes                           (nmarker) */
+  real *column; /* zero between calls                            (4 nw when there are modal bodies) */
 
   /* filled by linearize */
   struct {
@@ -466,6 +472,9 @@ void mbg__energy_body_terms(const mbg__system *s, int body);
 
 /* system_modal.c: modal bodies; system_modal_ends.c: markers on them, "ends". */
 int mbg__modals_create(mbg_context *ctx, mbg__system *s);
+/* Of a view: what its pushes write to; the state of the bodies. */
+int mbg__modals_create_view(mbg_context *ctx, mbg__system *view, const mbg__system *of);
+void mbg__modals_view(mbg__system *view, const mbg__system *of);
 void mbg__modals_update(mbg__system *s, bool still); /* shapes, unless still; twists and rates */
 void mbg__modals_twists(mbg__system *s);
 void mbg__modals_rates(mbg__system *s);

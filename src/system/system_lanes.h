@@ -43,6 +43,12 @@ void mbg__system_push_lanes(mbg__system *s, mbg__system_lanes *l, const mbg__lan
                             lane *dphid, lane *dphidd);
 void mbg__system_push_lanes_avx2(mbg__system *s, mbg__system_lanes *l, const mbg__lanes_direction *d, lane *dr,
                                  lane *dphi, lane *dphid, lane *dphidd);
+/* ... of one body of a model without forces and multipliers, with the variations w, dv of its frame and twist; d: those
+   of attributes. */
+void mbg__system_push_body(const mbg__system *s, int i, const mbg__lanes_direction *d, const lane *w, const lane *dv,
+                           lane dr[6]);
+void mbg__system_push_body_avx2(const mbg__system *s, int i, const mbg__lanes_direction *d, const lane *w,
+                                const lane *dv, lane dr[6]);
 /* y = M x (nw); rigid bodies alone. */
 void mbg__system_mass_lanes(const mbg__system *s, const lane *x, lane *y);
 void mbg__system_mass_lanes_avx2(const mbg__system *s, const lane *x, lane *y);

@@ -185,7 +185,9 @@ void LANES(mbg__system_mass_lanes)(const mbg__system *s, const lane *x, lane *y)
   }
 }
 
-static void body_push(const mbg__system *s, int i, const mbg__lanes_direction *d, lane dr[6]) {
+/* dr of body i for the variations of its frame, twist and rate, NULL: 0 */
+static void body_push(const mbg__system *s, int i, const mbg__lanes_direction *d, const lane *w, const lane *dv,
+                      const lane *dvd, lane dr[6]) {
   const mbg__body *b = &s->model->bodies[i];
   const real *M = s->design->M + 36 * i, *v = s->v + b->voff, *vd = s->vd + b->voff, *g = gravity_on(s, i);
   const int gravity = s->model->gravity;
@@ -196,18 +198,18 @@ static void body_push(const mbg__system *s, int i, const mbg__lanes_direction *d
     return;
   }
   l6_zero(moved);
-  if (d->dvd) {
-    l6_copy(moved, d->dvd + b->voff);
+  if (dvd) {
+    l6_copy(moved, dvd);
   }
-  if (d->w && has_weight(s, i)) {
+  if (w && has_weight(s, i)) {
     m3_mulv_T(a, s->H[i].R, g);
-    l3_cross_sub(moved, a, d->w + b->voff + 3);
+    l3_cross_sub(moved, a, w + 3);
   }
   lm6_mulv_T(dr, M, moved);
-  if (d->dv) {
+  if (dv) {
     m6_mulv_T(momentum, M, v);
-    lcoad_sub(dr, d->dv + b->voff, momentum);
-    lm6_mulv_T(c, M, d->dv + b->voff);
+    lcoad_sub(dr, dv, momentum);
+    lm6_mulv_T(c, M, dv);
     ladT_sub(dr, v, c);
   }
   for (int k = 0; k < b->nattr; k++) {
@@ -221,6 +223,17 @@ static void body_push(const mbg__system *s, int i, const mbg__lanes_direction *d
       const real unit[3] = {k == 0, k == 1, k == 2};
       mbg__inertia_change(M, s->H[i].R, v, vd, g, NULL, unit, a);
       l6_axpy(dr, &d->da[gravity + k], a);
+    }
+  }
+}
+
+void LANES(mbg__system_push_body)(const mbg__system *s, int i, const mbg__lanes_direction *d, const lane *w,
+                                  const lane *dv, lane dr[6]) {
+  const int off = s->model->bodies[i].voff;
+  body_push(s, i, d, w, dv, NULL, dr);
+  for (int k = 0; k < 6; k++) {
+    if (s->model->dof[off + k] < 0) {
+      dr[k] = (lane){0};
     }
   }
 }
@@ -277,7 +290,8 @@ void LANES(mbg__system_push_lanes)(mbg__system *s, mbg__system_lanes *l, const m
     return;
   }
   for (int i = 0; i < m->nbody; i++) {
-    body_push(s, i, d, dr + m->bodies[i].voff);
+    const int off = m->bodies[i].voff;
+    body_push(s, i, d, d->w ? d->w + off : NULL, d->dv ? d->dv + off : NULL, d->dvd ? d->dvd + off : NULL, dr + off);
   }
   for (int i = 0; i < m->npair; i++) {
     if (s->loaded[i] || (d->dlambda && s->pair_on[i])) {

@@ -6,12 +6,22 @@
 
 /* ---------------------------------------------------------------------- creation */
 
+static int take_end_change(mbg_context *ctx, mbg__system *s, int marker) {
+  mbg__modal_end_change *x = s->end_change[marker] = MBG_TAKE(&s->arena, mbg__modal_end_change, 1);
+  real *dP = MBG_TAKE(&s->arena, real, 6 * s->design->handles[marker].n);
+  if (x) {
+    x->dP = dP;
+  }
+  return mbg__arena_check(ctx, &s->arena);
+}
+
 static int create_end(mbg_context *ctx, mbg__system *s, int marker) {
   const int n = s->design->handles[marker].n;
   mbg__modal_end *e = MBG_TAKE(&s->arena, mbg__modal_end, 1);
-  real *memory = MBG_TAKE(&s->arena, real, 18 * n);
-  if (mbg__arena_check(ctx, &s->arena) < 0) {
-    return MBG_ERROR_MEMORY;
+  real *memory = MBG_TAKE(&s->arena, real, 12 * n);
+  const int err = take_end_change(ctx, s, marker);
+  if (err < 0) {
+    return err;
   }
   e->modal = s->model->bodies[marker_body(s, marker)].modal;
   e->m = (mbg__modal_marker){.n = n,
@@ -19,8 +29,7 @@ static int create_end(mbg_context *ctx, mbg__system *s, int marker) {
                              .P = s->design->handles[marker].P,
                              .Psi = memory,
                              .eta = s->modal[e->modal].eta};
-  e->dP = memory + 6 * n;
-  e->gP = memory + 12 * n;
+  e->gP = memory + 6 * n;
   s->end[marker] = e;
   return MBG_OK;
 }
@@ -58,6 +67,7 @@ int mbg__modals_create(mbg_context *ctx, mbg__system *s) {
   const mbg_model *m = s->model;
   s->modal = MBG_TAKE(&s->arena, mbg__modal_work, m->nmodal);
   s->end = MBG_TAKE(&s->arena, mbg__modal_end *, m->nmarker);
+  s->end_change = MBG_TAKE(&s->arena, mbg__modal_end_change *, m->nmarker);
   s->column = MBG_TAKE(&s->arena, real, m->nmodal > 0 ? 4 * m->nw : 0);
   MBG_TRY(mbg__arena_check(ctx, &s->arena));
   for (int i = 0; i < m->nmodal; i++) {
@@ -70,6 +80,54 @@ int mbg__modals_create(mbg_context *ctx, mbg__system *s) {
   }
 done:
   return err;
+}
+
+/* ---------------------------------------------------------------------- views */
+
+/* what pushes write to: deta (n), dnu, dnud, r (6 + n), dD, B and N of the change */
+static int take_body_change(mbg_context *ctx, mbg__system *view, int i) {
+  const int n = view->model->modals[i].n, count = mbg__modal_places(n).count;
+  mbg__modal_work *w = &view->modal[i];
+  real *at = MBG_TAKE(&view->arena, real, n + 3 * (6 + n) + count + 12 * n);
+  real **large[] = {&w->dnu, &w->dnud, &w->r};
+  if (!at) {
+    return mbg__fail_memory(ctx);
+  }
+  w->deta = at;
+  at += n;
+  for (int k = 0; k < 3; k++, at += 6 + n) {
+    *large[k] = at;
+  }
+  w->dD = at;
+  w->change.B = at + count;
+  w->change.N = at + count + 3 * n;
+  return MBG_OK;
+}
+
+int mbg__modals_create_view(mbg_context *ctx, mbg__system *view, const mbg__system *of) {
+  const mbg_model *m = of->model;
+  int err = MBG_OK;
+  view->model = m;
+  view->design = of->design;
+  view->modal = MBG_TAKE(&view->arena, mbg__modal_work, m->nmodal);
+  view->end_change = MBG_TAKE(&view->arena, mbg__modal_end_change *, m->nmarker);
+  MBG_TRY(mbg__arena_check(ctx, &view->arena));
+  for (int i = 0; i < m->nmodal; i++) {
+    MBG_TRY(take_body_change(ctx, view, i));
+  }
+  for (int i = 0; i < m->nmarker; i++) {
+    if (of->end[i]) {
+      MBG_TRY(take_end_change(ctx, view, i));
+    }
+  }
+done:
+  return err;
+}
+
+void mbg__modals_view(mbg__system *view, const mbg__system *of) {
+  for (int i = 0; i < of->model->nmodal; i++) {
+    view->modal[i].state = of->modal[i].state;
+  }
 }
 
 /* ---------------------------------------------------------------------- coordinates and carriers */

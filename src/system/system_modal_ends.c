@@ -24,22 +24,23 @@ void mbg__modal_end_rate(mbg__system *s, int marker) {
 
 void mbg__modal_end_push(const mbg__system *s, int marker, const mbg__direction *d, const vec6 geo, vec6 w, vec6 dv,
                          vec6 dvd) {
-  mbg__modal_end *e = s->end[marker];
+  const mbg__modal_end *e = s->end[marker];
+  mbg__modal_end_change *x = s->end_change[marker];
   const mbg__modal_work *b = &s->modal[e->modal];
   const int off = s->model->bodies[marker_body(s, marker)].voff;
   const mbg__modal_handle *handle = &s->design->handles[marker];
   modal_direction(s, e->modal, d);
-  const bool any = d->da && mbg__modal_map_push(&handle->map, d->da, 6 * handle->n, e->dP);
-  v6_copy(e->omega, geo);
-  e->d = (mbg__modal_marker_direction){.w = d->w ? d->w + off : NULL,
+  const bool any = d->da && mbg__modal_map_push(&handle->map, d->da, 6 * handle->n, x->dP);
+  v6_copy(x->omega, geo);
+  x->d = (mbg__modal_marker_direction){.w = d->w ? d->w + off : NULL,
                                        .dv = d->dv ? b->dnu : NULL,
                                        .dvd = d->dvd ? b->dnud : NULL,
                                        .deta = d->w ? b->deta : NULL,
                                        .detad = d->dv ? b->dnu + 6 : NULL,
                                        .detadd = d->dvd ? b->dnud + 6 : NULL,
-                                       .omega = e->omega,
-                                       .dP = any ? e->dP : NULL};
-  mbg__modal_marker_push(&e->m, &e->d, &e->change, w, dv, dvd);
+                                       .omega = x->omega,
+                                       .dP = any ? x->dP : NULL};
+  mbg__modal_marker_push(&e->m, &x->d, &x->change, w, dv, dvd);
 }
 
 void mbg__modal_end_wrench_sub(const mbg__system *s, int marker, const vec6 f, real *r) {
@@ -52,9 +53,10 @@ void mbg__modal_end_wrench_sub(const mbg__system *s, int marker, const vec6 f, r
 
 void mbg__modal_end_wrench_push(const mbg__system *s, int marker, const vec6 f, const vec6 df, real *dr) {
   const mbg__modal_end *e = s->end[marker];
+  const mbg__modal_end_change *x = s->end_change[marker];
   mbg__modal_work *b = &s->modal[e->modal];
   vn_zero(6 + e->m.n, b->r);
-  mbg__modal_marker_wrench_push(&e->m, &e->d, &e->change, -1, f, df, b->r, b->r + 6);
+  mbg__modal_marker_wrench_push(&e->m, &x->d, &x->change, -1, f, df, b->r, b->r + 6);
   modal_scatter(s, e->modal, 1, b->r, dr);
 }
 

@@ -11,7 +11,7 @@ enum { LARGE = 128 }; /* pairs from which on there are classes */
 void mbg__system_share(mbg__system *s, mbg__pool *pool) { s->pool = pool; }
 
 bool mbg__system_can_view(const mbg__system *of) {
-  return of->model->nmodal == 0 && of->model->nelement == 0 && of->ncross == 0;
+  return of->model->nelement == 0 && of->ncross == 0 && of->nlate == 0;
 }
 
 bool mbg__system_view(mbg__system *view, const mbg__system *of) {
@@ -31,12 +31,16 @@ bool mbg__system_view(mbg__system *view, const mbg__system *of) {
   view->p_dv = own.p_dv;
   view->p_dvd = own.p_dvd;
   view->p_f = own.p_f;
+  view->modal = own.modal;
+  view->end_change = own.end_change;
+  mbg__modals_view(view, of);
   return true;
 }
 
 int mbg__system_create_view(mbg_context *ctx, const mbg__system *of, mbg__system **out) {
   const mbg_model *m = of->model;
   mbg__system *s = *out = mbg__alloc_zero(ctx, 1, sizeof(*s));
+  int err = MBG_OK;
   if (!s) {
     return mbg__fail_memory(ctx);
   }
@@ -47,8 +51,11 @@ int mbg__system_create_view(mbg_context *ctx, const mbg__system *of, mbg__system
     *markers[i] = MBG_TAKE(&s->arena, vec6, m->nmarker);
     *pairs[i] = MBG_TAKE(&s->arena, vec6, m->npair);
   }
+  MBG_TRY(mbg__modals_create_view(ctx, s, of));
+  MBG_TRY(mbg__arena_check(ctx, &s->arena));
   (void)mbg__system_view(s, of);
-  return mbg__arena_check(ctx, &s->arena);
+done:
+  return err;
 }
 
 /* ---------------------------------------------------------------------- terms of pairs */

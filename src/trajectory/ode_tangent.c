@@ -84,7 +84,12 @@ int mbg__ode_tangent_inner(mbg_context *ctx, mbg__ode_tangent *d, const mbg__ode
   const int all = d->n * (1 + d->np);
   int err = MBG_OK;
   for (double t; d->node < d->nodes->count && (t = mbg__step_nodes_time(d->nodes, d->node)) < re(step->t1);) {
-    mbg__rk_interpolate_all(d->pool, d->method, all, step->r, (t - step->t0) / (step->t1 - step->t0), d->xi);
+    const real at = (t - step->t0) / (step->t1 - step->t0);
+    if (d->parts) {
+      mbg__rk_interpolate_parts(d->pool, d->method, all, step->r, at, d->parts, d->xi);
+    } else {
+      mbg__rk_interpolate_all(d->pool, d->method, all, step->r, at, d->xi);
+    }
     hold(d, step, t);
     err = hand(ctx, d, ops, t, d->xi, true);
     d->held = false;

@@ -22,16 +22,17 @@ typedef struct {
   int np;             /* columns: parameters, and for the time of a guard one more */
   int nparam;
   mbg__event_tangent events;
-  double t0, t1;     /* events: the step at hand, if its length moves; else t1 = t0 */
-  bool held;         /* events: the node stays at its time */
-  real *x, *xi, *xd; /* state and columns; at a node inside a step; their rates    (n (1 + np)) */
-  real *dy;          /* derivatives at a node; of the formulation */
-  real *dt, *ratio;  /* events: t' of the node, h'/h of its step                    (nparam) */
-  real *hold;        /* events:                                                     (n) */
-  real *kept;        /* events: x at the start of a step                            (n (1 + nparam)) */
-  real *da;          /* events:                                                     (na) */
-  mbg__rk *guard;    /* events: steps with one more column */
-  int node;          /* next one to hand over */
+  double t0, t1;              /* events: the step at hand, if its length moves; else t1 = t0 */
+  bool held;                  /* events: the node stays at its time */
+  real *x, *xi, *xd;          /* state and columns; at a node inside a step; their rates    (n (1 + np)) */
+  real *dy;                   /* derivatives at a node; of the formulation */
+  real *dt, *ratio;           /* events: t' of the node, h'/h of its step                    (nparam) */
+  real *hold;                 /* events:                                                     (n) */
+  real *kept;                 /* events: x at the start of a step                            (n (1 + nparam)) */
+  real *da;                   /* events:                                                     (na) */
+  mbg__rk *guard;             /* events: steps with one more column */
+  const mbg__rk_parts *parts; /* components of x that nodes read; NULL: all; without events */
+  int node;                   /* next one to hand over */
   int (*take)(void *user, int node, const real *dy);
   void *user;
 } mbg__ode_tangent;

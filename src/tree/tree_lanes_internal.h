@@ -19,6 +19,13 @@ struct mbg__tree_lanes {
   bool *varied;                            /*                         (na) */
 };
 
+/* Columns at one link: e, what is set there, and frames and twists of the parent (NULL: the ground). */
+typedef struct {
+  const lane *e;
+  lane *theta, *g, *eta, *nu;
+  const lane *eta_parent, *nu_parent;
+} mbg__tree_link_lanes;
+
 typedef void mbg__tree_pull_kernel(mbg__tree_lanes *x, int nc, const mbg__tree_weights *k, const mbg__tree_gradient *g);
 mbg__tree_pull_kernel mbg__tree_pull_columns, mbg__tree_pull_columns_avx2;
 typedef void mbg__tree_push_kernel(mbg__tree_lanes *x, int nc, const mbg__tree_direction *d,
@@ -26,5 +33,11 @@ typedef void mbg__tree_push_kernel(mbg__tree_lanes *x, int nc, const mbg__tree_d
 mbg__tree_push_kernel mbg__tree_push_columns, mbg__tree_push_columns_avx2;
 typedef void mbg__tree_local_kernel(mbg__tree_lanes *x);
 mbg__tree_local_kernel mbg__tree_local_push_columns, mbg__tree_local_push_columns_avx2;
+/* ... of one link, in two parts: what needs no parent, with the change y of its rate and c, k of tree_local.h without
+   nu; then eta, nu and c. */
+typedef void mbg__tree_link_kernel(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *l, lane y[6],
+                                   lane c[6]);
+mbg__tree_link_kernel mbg__tree_push_alone, mbg__tree_push_alone_avx2, mbg__tree_push_follow,
+    mbg__tree_push_follow_avx2;
 
 #endif

@@ -29,12 +29,11 @@ static bool frame_push(const mbg__tree_lanes *x, int marker, bool plain, lane om
 }
 
 /* theta and g of a link; false: g is 0 */
-static bool geometry_push(mbg__tree_lanes *x, int k) {
+static bool geometry_push(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *at) {
   const mbg__tree *t = x->t;
   const mbg__link *l = &t->links[k];
-  const int off = link_off(t, k);
   lane P[6], C[6], y[6];
-  l6_copy(y, x->e + 6 * k);
+  l6_copy(y, at->e);
   if (frame_push(x, l->P, l->plain, P)) {
     lane c[6];
     lAdInv_mul(c, &t->E[k], P);
@@ -43,19 +42,24 @@ static bool geometry_push(mbg__tree_lanes *x, int k) {
   const bool moved = frame_push(x, l->C, l->plain, C);
   if (moved) {
     l6_subtract(y, C);
-    lAd_mul(x->cg + off, &t->hC[k], C);
+    lAd_mul(at->g, &t->hC[k], C);
   } else {
-    l6_zero(x->cg + off);
+    l6_zero(at->g);
   }
-  lAd_mul(x->ct + off, &t->hC[k], y);
+  lAd_mul(at->theta, &t->hC[k], y);
   return moved;
 }
 
+/* the parent's part of a vector of all bodies, NULL: the ground */
+static const lane *parent_lanes(const mbg__tree *t, int k, const lane *x) {
+  return t->links[k].parent >= 0 ? x + link_off(t, t->links[k].parent) : NULL;
+}
+
 /* out = X x_p + y */
-static void carry_add_lanes(const mbg__tree *t, int k, const lane *x, const lane y[6], lane out[6]) {
-  if (t->links[k].parent >= 0) {
+static void carry_add_lanes(const mbg__tree *t, int k, const lane *parent, const lane y[6], lane out[6]) {
+  if (parent) {
     lane c[6];
-    lAdInv_mul(c, &t->Rel[k], x + link_off(t, t->links[k].parent));
+    lAdInv_mul(c, &t->Rel[k], parent);
     l6_add(out, c, y);
   } else {
     l6_copy(out, y);
@@ -76,35 +80,69 @@ static void turned(lane out[6], const lane g[6], const real s[6]) {
   l6_subtract(out, c); /* ad(g) s = -ad(s) g */
 }
 
-/* theta, g, eta and nu of a link, and the change y of its rate without that of the parent's; w, a: changes of joint
-   rates and accelerations, NULL: 0. false: g is 0 */
-static bool change_push(mbg__tree_lanes *x, int k, const lane *w, const lane *a, lane y[6]) {
+/* What needs no parent: theta and g of a link, the change y of its twist and c of its rate, without those of the
+   parent's and without nu; w, a: changes of joint rates and accelerations, NULL: 0. false: g is 0 */
+static bool alone_push(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *at, const lane *w, const lane *a,
+                       lane y[6], lane c[6]) {
   const mbg__tree *t = x->t;
   const int off = link_off(t, k);
-  const bool moved = geometry_push(x, k);
-  const lane *theta = x->ct + off, *g = x->cg + off;
+  const bool moved = geometry_push(x, k, at);
   lane ds[6];
-  carry_add_lanes(t, k, x->eta, theta, x->eta + off);
   l6_zero(ds);
   if (moved) {
-    turned(ds, g, t->s + off);
+    turned(ds, at->g, t->s + off);
   }
   if (w) {
     joint_sum(t, k, w, ds);
   }
   l6_copy(y, ds);
-  lad_add(y, t->Xv + off, theta);
-  carry_add_lanes(t, k, x->nu, y, x->nu + off);
-  lad_mul(y, t->Xvd + off, theta);
+  lad_add(y, t->Xv + off, at->theta);
+  lad_mul(c, t->Xvd + off, at->theta);
   if (moved) {
-    turned(y, g, t->sa + off);
+    turned(c, at->g, t->sa + off);
   }
   if (a) {
-    joint_sum(t, k, a, y);
+    joint_sum(t, k, a, c);
   }
-  lad_sub(y, t->s + off, x->nu + off);
-  lad_add(y, t->v + off, ds);
+  lad_add(c, t->v + off, ds);
   return moved;
+}
+
+/* eta and nu of a link, and c */
+static void follow_push(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *at, const lane y[6], lane c[6]) {
+  const mbg__tree *t = x->t;
+  carry_add_lanes(t, k, at->eta_parent, at->theta, at->eta);
+  carry_add_lanes(t, k, at->nu_parent, y, at->nu);
+  lad_sub(c, t->s + link_off(t, k), at->nu);
+}
+
+static bool change_push(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *at, const lane *w, const lane *a,
+                        lane c[6]) {
+  lane y[6];
+  const bool moved = alone_push(x, k, at, w, a, y, c);
+  follow_push(x, k, at, y, c);
+  return moved;
+}
+
+void LANES(mbg__tree_push_alone)(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *l, lane y[6], lane c[6]) {
+  (void)alone_push(x, k, l, x->w, NULL, y, c);
+}
+
+void LANES(mbg__tree_push_follow)(const mbg__tree_lanes *x, int k, const mbg__tree_link_lanes *l, lane y[6],
+                                  lane c[6]) {
+  follow_push(x, k, l, y, c);
+}
+
+/* the link in vectors of all bodies */
+static mbg__tree_link_lanes link_lanes(const mbg__tree_lanes *x, int k) {
+  const int off = link_off(x->t, k);
+  return (mbg__tree_link_lanes){.e = x->e + 6 * k,
+                                .theta = x->ct + off,
+                                .g = x->cg + off,
+                                .eta = x->eta + off,
+                                .nu = x->nu + off,
+                                .eta_parent = parent_lanes(x->t, k, x->eta),
+                                .nu_parent = parent_lanes(x->t, k, x->nu)};
 }
 
 static void link_push(mbg__tree_lanes *x, int k, const mbg__tree_direction *d) {
@@ -112,8 +150,9 @@ static void link_push(mbg__tree_lanes *x, int k, const mbg__tree_direction *d) {
   const int off = link_off(t, k);
   const lane *theta = x->ct + off, *g = x->cg + off;
   lane y[6];
-  const bool moved = change_push(x, k, d->dw ? x->w : NULL, d->da ? x->a : NULL, y);
-  carry_add_lanes(t, k, x->al, y, x->al + off);
+  const mbg__tree_link_lanes at = link_lanes(x, k);
+  const bool moved = change_push(x, k, &at, d->dw ? x->w : NULL, d->da ? x->a : NULL, y);
+  carry_add_lanes(t, k, parent_lanes(t, k, x->al), y, x->al + off);
   if (t->only_q) {
     lad_mul(y, t->Xq + off, theta);
     if (moved) {
@@ -122,7 +161,7 @@ static void link_push(mbg__tree_lanes *x, int k, const mbg__tree_direction *d) {
     if (d->dq) {
       joint_sum(t, k, x->q, y);
     }
-    carry_add_lanes(t, k, x->du, y, x->du + off);
+    carry_add_lanes(t, k, parent_lanes(t, k, x->du), y, x->du + off);
   }
 }
 
@@ -171,7 +210,8 @@ void LANES(mbg__tree_local_push_columns)(mbg__tree_lanes *x) {
   const mbg__tree *t = x->t;
   const mbg__lanes_direction bodies = {.w = x->eta, .dv = x->nu, .da = x->da, .varied = x->varied};
   for (int k = 0; k < t->m->nbody; k++) {
-    (void)change_push(x, k, x->w, NULL, x->al + link_off(t, k)); /* k of tree_local.h */
+    const mbg__tree_link_lanes at = link_lanes(x, k);
+    (void)change_push(x, k, &at, x->w, NULL, x->al + link_off(t, k)); /* k of tree_local.h */
   }
   LANES(mbg__system_push_lanes)(t->sys, x->system, &bodies, x->dr, NULL, NULL, NULL);
 }

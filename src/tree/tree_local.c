@@ -278,10 +278,15 @@ void mbg__tree_view(mbg__tree *view, const mbg__tree *of) {
   view->sys = own.sys;
   view->theta = own.theta;
   view->g = own.g;
+  view->modal = own.modal;
+  if (view->modal) {
+    mbg__tree_modal_view(view, of);
+  }
 }
 
 int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *of, mbg__tree **out) {
   mbg__tree *t = *out = mbg__alloc_zero(ctx, 1, sizeof(*t));
+  int err = MBG_OK;
   if (!t) {
     return mbg__fail_memory(ctx);
   }
@@ -289,8 +294,11 @@ int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *o
   t->sys = sys;
   t->theta = MBG_TAKE(&t->arena, real, of->m->nw);
   t->g = MBG_TAKE(&t->arena, real, of->m->nw);
+  MBG_TRY(mbg__tree_modal_create_view(ctx, t, of));
+  MBG_TRY(mbg__arena_check(ctx, &t->arena));
   mbg__tree_view(t, of);
-  return mbg__arena_check(ctx, &t->arena);
+done:
+  return err;
 }
 
 static void link_push(mbg__tree *t, int i, const mbg__tree_direction *d, bool still, real *w, real *dv, real *k) {

@@ -41,8 +41,8 @@ void mbg__tree_local_read(mbg__tree *t, const mbg__frame *H, const real *v, mbg_
 void mbg__tree_local_read_push(mbg__tree *t, const real *w, const real *dv, const real *da, real *e, real *dw);
 void mbg__tree_local_read_pull(mbg__tree *t, const real *ge, const real *gw_joint, real *gw, real *gv, real *ga);
 
-/* `view` shows the state of `of`, a tree of the same model without joints on modal bodies, for local_push and
-   wrench_push alone, which may run at the same time in several views. */
+/* `view` shows the state of `of`, a tree of the same model, for local_push (not still), joint_change and wrench_push
+   alone, which may run at the same time in several views. */
 void mbg__tree_view(mbg__tree *view, const mbg__tree *of);
 /* ... with no memory but for what these write to; `of` lives longer. */
 int mbg__tree_create_view(mbg_context *ctx, mbg__system *sys, const mbg__tree *of, mbg__tree **out);

@@ -65,6 +65,35 @@ int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t) {
   return mbg__arena_check(ctx, &t->arena);
 }
 
+int mbg__tree_modal_create_view(mbg_context *ctx, mbg__tree *view, const mbg__tree *of) {
+  int most = 0;
+  if (!of->modal) {
+    return MBG_OK;
+  }
+  view->m = of->m;
+  view->modal = MBG_TAKE(&view->arena, struct mbg__tree_modal, 1);
+  for (int i = 0; i < of->m->nmodal; i++) {
+    most = of->m->modals[i].n > most ? of->m->modals[i].n : most;
+  }
+  if (view->modal) {
+    view->modal->deta = take_modes(view);
+    view->modal->detad = take_modes(view);
+    view->modal->geta = take_modes(view);
+    view->modal->dP = MBG_TAKE(&view->arena, real, 6 * most);
+  }
+  return mbg__arena_check(ctx, &view->arena);
+}
+
+void mbg__tree_modal_view(mbg__tree *view, const mbg__tree *of) {
+  struct mbg__tree_modal *s = view->modal;
+  const struct mbg__tree_modal own = *s;
+  *s = *of->modal;
+  s->deta = own.deta;
+  s->detad = own.detad;
+  s->geta = own.geta;
+  s->dP = own.dP;
+}
+
 bool mbg__tree_on_modes(const mbg__tree *t, int k) { return t->modal && t->modal->link[k]; }
 
 /* ---------------------------------------------------------------------- modal coordinates in vectors of bodies */

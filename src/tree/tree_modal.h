@@ -32,11 +32,15 @@ struct mbg__tree_modal {
   mbg__tree_modal_joint **link;                                  /* NULL: rigid ends                    (nbody) */
   real **eta, **etad, **etadd, **deta, **detad, **geta, **getad; /* of each modal body                  (nmodal) */
   real *vd;                                                      /* rates of the bodies                 (nw) */
+  real *dP; /* of a view: dP of all ends, one after the other; else NULL    (6 for each mode of the largest body) */
   real *y[3], *e, *x[2]; /* scratch of columns, zero between calls           (nw), (6 nbody), (n) */
 };
 
 /* Creates t->modal; it stays NULL if the model has no modal bodies. */
 int mbg__tree_modal_create(mbg_context *ctx, mbg__tree *t);
+/* Of a view: what its pushes write to; the state. */
+int mbg__tree_modal_create_view(mbg_context *ctx, mbg__tree *view, const mbg__tree *of);
+void mbg__tree_modal_view(mbg__tree *view, const mbg__tree *of);
 
 static inline bool mbg__tree_carrier(const mbg__tree *t, int k) { return t->m->bodies[t->links[k].body].carrier >= 0; }
 bool mbg__tree_on_modes(const mbg__tree *t, int k);

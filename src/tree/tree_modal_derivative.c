@@ -78,8 +78,9 @@ static void end_geometry(const mbg__tree *t, mbg__tree_end *x, const real *da, r
   for (int i = 0; i < h->ndep; i++) {
     v6_axpy(omega, da[h->dep[i]], h->omega[i]);
   }
-  if (x->modal >= 0 && mbg__modal_map_push(&t->design->handles[x->marker].map, da, 6 * x->m.n, x->dP)) {
-    *dP = x->dP;
+  real *own = t->modal->dP ? t->modal->dP : x->dP;
+  if (x->modal >= 0 && mbg__modal_map_push(&t->design->handles[x->marker].map, da, 6 * x->m.n, own)) {
+    *dP = own;
   }
 }
 

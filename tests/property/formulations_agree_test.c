@@ -8,7 +8,8 @@
    times the condition of the model, comes on top: 2e4 eps/h^2, as in gradient_proof.h. Explicit formulations are
    excused from stiff beams and bodies by their message, or where they would need more than `most_steps`.
 
-   MBG_SEED=number repeats a random model, MBG_TEXT=model.json keeps it; MBG_MODEL=name repeats one of the gallery, or runs a file. */
+   MBG_SEED=number repeats a random model, MBG_TEXT=model.json keeps it; MBG_MODEL=name repeats one of the gallery, or
+   runs a file. */
 #include "mbgrad/error.h"
 #include "property/gradient_case.h"
 #include "support/random_criteria.h"

@@ -33,8 +33,9 @@ static int parent_of_body(shape s, int i, support_rng *rng) {
   }
 }
 
-/* rods in random directions, joints of four kinds, springs on every seventh body if wanted */
-static char *tree_text(shape s, int n, bool springs) {
+/* rods in random directions, joints of four kinds, springs on every seventh body if wanted; `masses` parameters, which
+   bodies take in turn */
+static char *tree_of(shape s, int n, bool springs, int masses) {
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
@@ -42,8 +43,11 @@ static char *tree_text(shape s, int n, bool springs) {
   double(*x)[2] = calloc((size_t)n, sizeof(*x)), *angle = calloc((size_t)n, sizeof(double));
   int *parent = calloc((size_t)n, sizeof(int));
   static const char *const types[] = {"revolute", "revolute", "revolute", "spherical", "prismatic", "cylindrical"};
-  fprintf(f, "{\"mbgrad\": 1, \"name\": \"large\", \"parameters\": {\"m\": {\"value\": [1, 1.5]}, \"l\": 1, \"k\": 2},"
-             " \"gravity\": [0, 0, -9.81], \"bodies\": {");
+  fprintf(f, "{\"mbgrad\": 1, \"name\": \"large\", \"parameters\": {\"m\": {\"value\": [1");
+  for (int i = 1; i < masses; i++) {
+    fprintf(f, ", %g", i % 2 ? 1.5 : 1.0);
+  }
+  fprintf(f, "]}, \"l\": 1, \"k\": 2}, \"gravity\": [0, 0, -9.81], \"bodies\": {");
   for (int i = 0; i < n; i++) {
     parent[i] = parent_of_body(s, i, &rng);
     const int p = parent[i];
@@ -54,7 +58,7 @@ static char *tree_text(shape s, int n, bool springs) {
         f,
         "%s\n\"b%d\": {\"position\": [\"%.12g*l\", \"%.12g*l\", 0], \"rotate\": [[\"z\", %.12g]], \"mass\": \"m[%d]\","
         " \"com\": [\"l/2\", 0.01, 0], \"inertia\": [\"m[%d]/50\", \"m[%d]*l^2/10\", \"m[%d]*l^2/12\"]}",
-        i ? "," : "", i, x[i][0], x[i][1], angle[i], i % 2, i % 2, i % 2, i % 2);
+        i ? "," : "", i, x[i][0], x[i][1], angle[i], i % masses, i % masses, i % masses, i % masses);
   }
   fprintf(f, "}, \"joints\": {");
   for (int i = 0; i < n; i++) {
@@ -89,6 +93,8 @@ static char *tree_text(shape s, int n, bool springs) {
   free(parent);
   return text;
 }
+
+static char *tree_text(shape s, int n, bool springs) { return tree_of(s, n, springs, 2); }
 
 /* a chain of modal bodies; branches: a tree, in which every seventh body is rigid, with a signal of an acceleration */
 static char *modal_text(int n, bool branches) {
@@ -231,11 +237,23 @@ static void test_exact(void **state) {
   }
 }
 
-static void same_bits(const char *what, const char *text, int steps) {
+static void agree(const char *what, int n, const double *direct, const double *adjoint) {
+  double most = 0, off = 0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(adjoint[i]));
+    off = fmax(off, fabs(direct[i] - adjoint[i]));
+  }
+  if (!(most > 0) || !(off <= tol_direct * most)) {
+    fail_msg("%s: direct differentiation and adjoint differ by %.2g of %.2g", what, off, most);
+  }
+}
+
+/* close: direct differentiation and adjoint agree, too */
+static void same_bits(const char *what, const char *text, double step, int steps, bool close) {
   double *first[2] = {NULL, NULL};
   for (int threads = 1; threads <= 4; threads++) {
     gradient_case c;
-    open_text(&c, text, 1e-3, steps, threads);
+    open_text(&c, text, step, steps, threads);
     for (int k = 0; k < 2; k++) {
       double *g = gradient_case_gradient(&c, k ? MBG_METHOD_ADJOINT : MBG_METHOD_DIRECT);
       if (first[k] && memcmp(g, first[k], (size_t)(c.nc * c.np) * sizeof(double)) != 0) {
@@ -243,6 +261,9 @@ static void same_bits(const char *what, const char *text, int steps) {
       }
       free(threads > 1 ? g : NULL);
       first[k] = threads > 1 ? first[k] : g;
+    }
+    if (close) {
+      agree(what, c.nc * c.np, first[0], first[1]);
     }
     gradient_case_close(&c);
   }
@@ -254,12 +275,18 @@ static void test_threads(void **state) {
   (void)state;
   for (int k = 0; k < 2 * SHAPES; k++) {
     char *text = tree_text((shape)(k / 2), 600, k % 2);
-    same_bits(shape_names[k / 2], text, 4);
+    same_bits(shape_names[k / 2], text, 1e-3, 4, false);
+    free(text);
+  }
+  /* more columns than go by pieces in threads: a thread takes some of them, piece after piece */
+  for (int k = BRANCHES; k <= EQUAL_CHAIN; k += EQUAL_CHAIN - BRANCHES) {
+    char *text = tree_of((shape)k, 530, false, 31);
+    same_bits("many parameters", text, 1e-2, 3, true);
     free(text);
   }
   for (int branches = 0; branches < 2; branches++) {
     char *text = modal_text(130, branches);
-    same_bits("modal", text, 1);
+    same_bits("modal", text, 1e-3, 1, false);
     free(text);
   }
 }

@@ -18,6 +18,17 @@ int mbg__dca_lanes_create(mbg_context *ctx, mbg__arena *arena, mbg__tree *tree, 
   }
   x->k = k;
   x->sides = MBG_TAKE(arena, mbg__art_lanes, k->pieces ? k->pieces->n : 0);
+  x->whole = MBG_TAKE(arena, int, k->nbody);
+  x->piece = MBG_TAKE(arena, int, k->nbody);
+  x->at = x->whole;
+  for (int i = 0; x->whole && i < k->nbody; i++) {
+    x->whole[i] = k->links[i].off;
+  }
+  for (int j = 0; x->piece && k->pieces && j < k->pieces->n; j++) {
+    for (int i = 0; i < k->pieces->pieces[j].count; i++) {
+      x->piece[k->pieces->list[k->pieces->pieces[j].first + i]] = 6 * i;
+    }
+  }
   const int err = mbg__tree_lanes_create(ctx, arena, tree, &x->t);
   if (err == MBG_OK) {
     x->p = x->t->nu;
@@ -108,6 +119,7 @@ bool mbg__dca_lanes_push(mbg__dca_lanes *x, const mbg__dca_lanes_direction *d, r
     lay(t, d, q);
   }
   x->f = d->f;
+  x->at = x->whole;
   mbg__tree_local_push_lanes(t);
   solve(x);
   for (int q = 0; q < d->nc; q++) {
@@ -115,4 +127,49 @@ bool mbg__dca_lanes_push(mbg__dca_lanes *x, const mbg__dca_lanes_direction *d, r
     give_column(x->k->n, q, x->a, out[q]);
   }
   return true;
+}
+
+bool mbg__dca_lanes_pieces(const mbg__dca_lanes *x) { return x->k->by_pieces && !x->k->refine && x->k->m->nforce == 0; }
+
+/* the same kernels for both kinds of vectors */
+typedef struct {
+  mbg__art_lanes_kernel *push, *exits_place, *exits_solve;
+  mbg__pool_item *alone, *up, *down;
+} kernels;
+
+static kernels kernels_of(const mbg__dca_lanes *x) {
+#ifdef MBG__AVX2_BEGIN
+  if (x->t->wide) {
+    return (kernels){mbg__art_push_columns_avx2, mbg__art_exits_place_avx2, mbg__art_exits_solve_avx2,
+                     mbg__art_piece_alone_avx2,  mbg__art_piece_up_avx2,    mbg__art_piece_down_avx2};
+  }
+#endif
+  (void)x;
+  return (kernels){mbg__art_push_columns, mbg__art_exits_place, mbg__art_exits_solve,
+                   mbg__art_piece_alone,  mbg__art_piece_up,    mbg__art_piece_down};
+}
+
+void mbg__dca_lanes_push_pieces(mbg__dca_lanes *x, const mbg__dca_lanes_direction *d, bool shared, mbg__pool *pool,
+                                real *const *out) {
+  const kernels run = kernels_of(x);
+  const int n = x->k->pieces->n;
+  for (int q = 0; q < d->nc; q++) {
+    lay(x->t, d, q);
+  }
+  x->f = d->f;
+  x->d = d;
+  x->out = out;
+  x->at = shared ? x->whole : x->piece;
+  if (shared) {
+    mbg__pool_heavy(pool, MBG__LOOP_COLUMNS_ALONE, n, run.alone, x);
+    run.exits_place(x);
+    mbg__pool_heavy(pool, MBG__LOOP_COLUMNS_UP, n, run.up, x);
+    run.exits_solve(x);
+    mbg__pool_heavy(pool, MBG__LOOP_COLUMNS_DOWN, n, run.down, x);
+  } else {
+    run.push(x);
+  }
+  for (int q = 0; q < d->nc; q++) {
+    clear(x->t, d, q);
+  }
 }

@@ -30,18 +30,24 @@ static bool marker_varies(const mbg__tree_lanes *t, int marker) {
 }
 
 /* The wrench of the joint changes the equations of the parent, dr_p -= X^T ad(theta)^T f, and of the joint,
-   u = -Sb^T ad(g)^T f; then p += dr and c in axes of K. */
-static void load_link(mbg__dca_lanes *x, int i) {
+   u = -Sb^T ad(g)^T f; then p += dr and c in axes of K. outside: p of a parent in another piece. */
+static void load_link(mbg__dca_lanes *x, int i, lane *outside) {
   const mbg__art_link *l = &x->k->links[i];
   const mbg__tree *t = x->t->t;
+  const int at = x->at[i];
   lane y[6], z[6];
   if (l->parent >= 0) {
-    lcoad_mul(y, x->t->ct + l->off, x->f + l->off);
+    lcoad_mul(y, x->t->ct + at, x->f + l->off);
     lAdInvT_mul(z, &t->Rel[i], y);
-    l6_subtract(x->t->dr + x->k->links[l->parent].off, z);
+    if (outside) {
+      lAdT_mul(y, &x->k->links[l->parent].hC, z);
+      l6_subtract(outside, y);
+    } else {
+      l6_subtract(x->t->dr + x->at[l->parent], z);
+    }
   }
   if (marker_varies(x->t, t->links[i].C)) {
-    lcoad_mul(y, x->t->cg + l->off, x->f + l->off);
+    lcoad_mul(y, x->t->cg + at, x->f + l->off);
     for (int j = 0; j < l->nz; j++) {
       l6_dot(&x->u[l->first + j], t->Sb[l->first + j], y);
       x->u[l->first + j] = -x->u[l->first + j];
@@ -49,19 +55,19 @@ static void load_link(mbg__dca_lanes *x, int i) {
   } else {
     ln_zero(l->nz, x->u + l->first);
   }
-  lAdT_mul(z, &l->hC, x->t->dr + l->off);
-  l6_accumulate(x->p + l->off, z);
+  lAdT_mul(z, &l->hC, x->t->dr + at);
+  l6_accumulate(x->p + at, z);
   lAdInv_mul(z, &l->hC, x->c + l->off);
   l6_copy(x->c + l->off, z);
 }
 
-/* art_up: into `to`, NULL: the ground */
-static void link_up(mbg__dca_lanes *x, int i, lane *to) {
+/* art_up: into `to`, NULL: the ground; outside: as above */
+static void link_up(mbg__dca_lanes *x, int i, lane *to, lane *outside) {
   const mbg__art_link *l = &x->k->links[i];
   const mbg__art_node *n = &x->k->nodes[i];
   const mbg__art_freedom *f = x->k->free_ + l->first;
-  lane *p = x->p + l->off, y[6], z[6];
-  load_link(x, i);
+  lane *p = x->p + x->at[i], y[6], z[6];
+  load_link(x, i, outside);
   for (int j = 0; j < l->nz; j++) {
     lane s = x->u[l->first + j] - p[l->comp[j]];
     x->u[l->first + j] = s;
@@ -103,7 +109,7 @@ static void link_down(const mbg__dca_lanes *x, int i, const lane *vp, lane v[6],
 static void solve_tree(mbg__dca_lanes *x) {
   const mbg__art_link *links = x->k->links;
   for (int i = x->k->nbody - 1; i >= 0; i--) {
-    link_up(x, i, links[i].parent >= 0 ? x->p + links[links[i].parent].off : NULL);
+    link_up(x, i, links[i].parent >= 0 ? x->p + links[links[i].parent].off : NULL, NULL);
   }
   for (int i = 0; i < x->k->nbody; i++) {
     link_down(x, i, links[i].parent >= 0 ? x->v + links[links[i].parent].off : NULL, x->v + links[i].off, x->a);
@@ -116,10 +122,13 @@ static void solve_tree(mbg__dca_lanes *x) {
 static void piece_up(mbg__dca_lanes *x, const mbg__art_piece *piece, mbg__art_lanes *r) {
   const mbg__art_pieces *s = x->k->pieces;
   l6_zero(r->p);
-  for (int q = piece->first + piece->count - 1; q >= piece->first; q--) {
-    const int i = s->list[q];
-    link_up(x, i, q == piece->first ? r->p : x->p + x->k->links[x->k->links[i].parent].off);
+  for (int q = piece->first; q < piece->first + piece->count; q++) {
+    l6_zero(x->p + x->at[s->list[q]]);
   }
+  for (int q = piece->first + piece->count - 1; q > piece->first; q--) {
+    link_up(x, s->list[q], x->p + x->at[x->k->links[s->list[q]].parent], NULL);
+  }
+  link_up(x, s->list[piece->first], r->p, r->p);
   for (int q = 0; q < piece->npath; q++) {
     lane v[6];
     link_down(x, s->path[piece->path + q], q > 0 ? r->b : NULL, v, NULL);
@@ -195,42 +204,221 @@ static void add_exit_lanes(mbg__dca_lanes *x, const mbg__art_piece *piece, const
   }
 }
 
+static const lane *base_rate(const mbg__dca_lanes *x, const mbg__art_piece *piece) {
+  return piece->base >= 0 ? x->sides[piece->base].vd : NULL;
+}
+
+/* after the wrench at the exit is known */
 static void piece_down(mbg__dca_lanes *x, const mbg__art_piece *piece, mbg__art_lanes *r) {
   const mbg__art_pieces *s = x->k->pieces;
-  const mbg__art_link *links = x->k->links;
-  const lane *vb = piece->base >= 0 ? x->sides[piece->base].vd : NULL;
+  const lane *vb = base_rate(x, piece);
   if (piece->npath > 0) {
-    exit_wrench_lanes(piece, r, vb);
     add_exit_lanes(x, piece, r->q);
   }
   for (int q = piece->first; q < piece->first + piece->count; q++) {
     const int i = s->list[q];
-    link_down(x, i, q == piece->first ? vb : x->v + links[links[i].parent].off, x->v + links[i].off, x->a);
+    link_down(x, i, q == piece->first ? vb : x->v + x->at[x->k->links[i].parent], x->v + x->at[i], x->a);
   }
 }
 
-/* Pieces are ordered parents first: a piece has got what hangs on it before it goes to its base. */
-static void solve_pieces(mbg__dca_lanes *x) {
+/* Between the pieces, which are ordered parents first: a piece has got what hangs on it before it goes to its base. */
+void LANES(mbg__art_exits_solve)(mbg__dca_lanes *x) {
   const mbg__art_pieces *s = x->k->pieces;
+  for (int j = 0; j < s->n; j++) {
+    l6_zero(x->sides[j].pe);
+  }
   for (int j = s->n - 1; j >= 0; j--) {
-    piece_up(x, &s->pieces[j], &x->sides[j]);
     hand_to_base(x, &s->pieces[j], &x->sides[j]);
   }
+  for (int j = 0; j < s->n; j++) {
+    if (s->pieces[j].npath > 0) {
+      exit_wrench_lanes(&s->pieces[j], &x->sides[j], base_rate(x, &s->pieces[j]));
+    }
+  }
+}
+
+void LANES(mbg__art_solve_columns)(mbg__dca_lanes *x) {
+  const mbg__art_pieces *s = x->k->pieces;
+  if (!x->k->by_pieces) {
+    ln_zero(x->t->t->m->nw, x->p);
+    solve_tree(x);
+    return;
+  }
+  for (int j = 0; j < s->n; j++) {
+    piece_up(x, &s->pieces[j], &x->sides[j]);
+  }
+  LANES(mbg__art_exits_solve)(x);
   for (int j = 0; j < s->n; j++) {
     piece_down(x, &s->pieces[j], &x->sides[j]);
   }
 }
 
-void LANES(mbg__art_solve_columns)(mbg__dca_lanes *x) {
-  ln_zero(x->t->t->m->nw, x->p);
-  for (int j = 0; x->k->by_pieces && j < x->k->pieces->n; j++) {
-    l6_zero(x->sides[j].pe);
+/* ---------------------------------------------------------------------- pieces from the directions on */
+
+/* e_n, T(sigma) dsigma and dw of a link. Columns are written number by number: to be read as vectors later, when these
+   have left the processor's queue of stores. */
+static void take_link(mbg__dca_lanes *x, int i) {
+  const mbg__dca_lanes_direction *d = x->d;
+  const mbg__art_link *l = &x->k->links[i];
+  lane *e = x->t->e + x->at[i];
+  for (int q = 0; q < d->nc; q++) {
+    real z[6];
+    for (int c = 0; c < 6; c++) {
+      lane_set(&e[c], q, d->e[q][6 * i + c]);
+    }
+    mbg__tree_tangent(&x->t->t->links[i], d->step->sigma, d->step->dsigma[q] + l->first, z);
+    for (int j = 0; j < l->nz; j++) {
+      lane_set(&x->t->q[l->first + j], q, z[j]);
+      lane_set(&x->t->w[l->first + j], q, d->dw[q][l->first + j]);
+    }
   }
-  if (x->k->by_pieces) {
-    solve_pieces(x);
-  } else {
-    solve_tree(x);
+}
+
+static void take_piece(mbg__dca_lanes *x, const mbg__art_piece *piece) {
+  for (int q = piece->first; q < piece->first + piece->count; q++) {
+    take_link(x, x->k->pieces->list[q]);
   }
+}
+
+/* link q of the list */
+static mbg__tree_link_lanes place_of(const mbg__dca_lanes *x, const mbg__art_piece *piece, int q) {
+  const mbg__tree_lanes *t = x->t;
+  const int i = x->k->pieces->list[q], at = x->at[i];
+  mbg__tree_link_lanes l = {.theta = t->ct + at, .g = t->cg + at, .eta = t->eta + at, .nu = t->nu + at};
+  if (q > piece->first) {
+    const int parent = x->at[x->k->links[i].parent];
+    l.eta_parent = t->eta + parent;
+    l.nu_parent = t->nu + parent;
+  } else if (piece->base >= 0) {
+    l.eta_parent = x->sides[piece->base].eta;
+    l.nu_parent = x->sides[piece->base].nu;
+  }
+  return l;
+}
+
+/* e = Ad(X^-1) e_n + S T(sigma) dsigma, and what needs no parent */
+static void link_alone(mbg__dca_lanes *x, int i, mbg__tree_link_lanes *at, lane y[6]) {
+  const mbg__art_link *l = &x->k->links[i];
+  lane e[6];
+  lAdInv_mul(e, &x->d->step->X[i], x->t->e + x->at[i]);
+  for (int j = 0; j < l->nz; j++) {
+    e[l->comp[j]] += x->t->q[l->first + j];
+  }
+  at->e = e;
+  LANES(mbg__tree_push_alone)(x->t, i, at, y, x->c + l->off);
+}
+
+/* ... then the change of the equations of its body */
+static void link_follow(mbg__dca_lanes *x, int i, const mbg__tree_link_lanes *l, lane y[6]) {
+  mbg__tree_lanes *t = x->t;
+  const mbg__lanes_direction attributes = {.da = t->da, .varied = t->varied};
+  LANES(mbg__tree_push_follow)(t, i, l, y, x->c + x->k->links[i].off);
+  LANES(mbg__system_push_body)(t->t->sys, x->k->links[i].body, &attributes, l->eta, l->nu, t->dr + x->at[i]);
+}
+
+static void give_piece(const mbg__dca_lanes *x, const mbg__art_piece *piece) {
+  for (int q = piece->first; q < piece->first + piece->count; q++) {
+    const mbg__art_link *l = &x->k->links[x->k->pieces->list[q]];
+    for (int c = 0; c < x->d->nc; c++) {
+      for (int j = l->first; j < l->first + l->nz; j++) {
+        x->out[c][j] = lane_get(&x->a[j], c);
+      }
+    }
+  }
+}
+
+void LANES(mbg__art_push_columns)(mbg__dca_lanes *x) {
+  const mbg__art_pieces *s = x->k->pieces;
+  for (int j = 0; j < s->n; j++) {
+    const mbg__art_piece *piece = &s->pieces[j];
+    mbg__art_lanes *r = &x->sides[j];
+    take_piece(x, piece);
+    for (int q = piece->first; q < piece->first + piece->count; q++) {
+      mbg__tree_link_lanes l = place_of(x, piece, q);
+      lane y[6];
+      link_alone(x, s->list[q], &l, y);
+      link_follow(x, s->list[q], &l, y);
+    }
+    if (piece->npath > 0) {
+      const int exit = x->at[s->path[piece->path + piece->npath - 1]];
+      l6_copy(r->eta, x->t->eta + exit);
+      l6_copy(r->nu, x->t->nu + exit);
+    }
+    piece_up(x, piece, r);
+  }
+  LANES(mbg__art_exits_solve)(x);
+  for (int j = 0; j < s->n; j++) {
+    piece_down(x, &s->pieces[j], &x->sides[j]);
+    give_piece(x, &s->pieces[j]);
+  }
+}
+
+/* ---------------------------------------------------------------------- ... in threads */
+
+/* out = X x + y */
+static void carry_own(const mbg__frame *Rel, const lane x[6], const lane y[6], lane out[6]) {
+  lane c[6];
+  lAdInv_mul(c, Rel, x);
+  l6_add(out, c, y);
+}
+
+/* the way from the base to the exit, with the base at rest */
+void LANES(mbg__art_piece_alone)(void *user, int j) {
+  mbg__dca_lanes *x = user;
+  const mbg__art_pieces *s = x->k->pieces;
+  const mbg__art_piece *piece = &s->pieces[j];
+  mbg__art_lanes *r = &x->sides[j];
+  const mbg__tree *t = x->t->t;
+  take_piece(x, piece);
+  for (int q = piece->first; q < piece->first + piece->count; q++) {
+    mbg__tree_link_lanes l = place_of(x, piece, q);
+    link_alone(x, s->list[q], &l, x->t->du + x->at[s->list[q]]);
+  }
+  for (int q = 0; q < piece->npath; q++) {
+    const int i = s->path[piece->path + q], at = x->at[i];
+    const mbg__frame G = r->G;
+    if (q == 0) {
+      r->G = t->Rel[i];
+      l6_copy(r->own[0], x->t->ct + at);
+      l6_copy(r->own[1], x->t->du + at);
+    } else {
+      frame_mul(&r->G, &G, &t->Rel[i]);
+      carry_own(&t->Rel[i], r->own[0], x->t->ct + at, r->own[0]);
+      carry_own(&t->Rel[i], r->own[1], x->t->du + at, r->own[1]);
+    }
+  }
+}
+
+void LANES(mbg__art_exits_place)(mbg__dca_lanes *x) {
+  const mbg__art_pieces *s = x->k->pieces;
+  for (int j = 0; j < s->n; j++) {
+    mbg__art_lanes *r = &x->sides[j];
+    if (s->pieces[j].npath > 0 && s->pieces[j].base >= 0) {
+      const mbg__art_lanes *base = &x->sides[s->pieces[j].base];
+      carry_own(&r->G, base->eta, r->own[0], r->eta);
+      carry_own(&r->G, base->nu, r->own[1], r->nu);
+    } else if (s->pieces[j].npath > 0) {
+      l6_copy(r->eta, r->own[0]);
+      l6_copy(r->nu, r->own[1]);
+    }
+  }
+}
+
+void LANES(mbg__art_piece_up)(void *user, int j) {
+  mbg__dca_lanes *x = user;
+  const mbg__art_pieces *s = x->k->pieces;
+  const mbg__art_piece *piece = &s->pieces[j];
+  for (int q = piece->first; q < piece->first + piece->count; q++) {
+    const mbg__tree_link_lanes l = place_of(x, piece, q);
+    link_follow(x, s->list[q], &l, x->t->du + x->at[s->list[q]]);
+  }
+  piece_up(x, piece, &x->sides[j]);
+}
+
+void LANES(mbg__art_piece_down)(void *user, int j) {
+  mbg__dca_lanes *x = user;
+  piece_down(x, &x->k->pieces->pieces[j], &x->sides[j]);
+  give_piece(x, &x->k->pieces->pieces[j]);
 }
 
 #endif

@@ -7,7 +7,11 @@
 enum {
   MBG__LOOP_LEVELS = 32, /* of the assembly tree, with three loops each: the first numbers */
   MBG__LOOP_COLUMNS = MBG__LOOPS_DCA + 3 * MBG__LOOP_LEVELS,
+  MBG__LOOP_COLUMNS_ALONE,
+  MBG__LOOP_COLUMNS_UP,
+  MBG__LOOP_COLUMNS_DOWN,
   MBG__LOOP_NODE_COLUMNS,
+  MBG__LOOP_NODE_FEW,
   MBG__LOOP_END_COLUMNS,
   MBG__LOOP_RATE_COLUMNS,
   MBG__LOOP_WORKERS,

@@ -1,6 +1,5 @@
 #include "formulations/dca/dca_point.h"
 
-#include "formulations/dca/dca_lanes.h"
 #include "formulations/dca/dca_loops.h"
 
 #include "system/system_lanes.h"
@@ -293,6 +292,25 @@ static bool push_lanes(mbg__dca_point *p, int ncol, const real *const *e, const 
     done = mbg__dca_lanes_push(p->lanes, &d, da + q);
   }
   return done;
+}
+
+bool mbg__dca_point_pieces(const mbg__dca_point *p) { return p->lanes && mbg__dca_lanes_pieces(p->lanes); }
+
+void mbg__dca_point_push_step(mbg__dca_point *p, const mbg__dca_step_columns *step, int ncol, const real *const *en,
+                              const real *const *dw, const mbg__dca_attributes *attributes, real *const *da) {
+  for (int q = 0; q < ncol; q += MBG__LANES) {
+    mbg__dca_step_change change = step->change;
+    change.dsigma += q;
+    const mbg__dca_lanes_direction d = {.nc = ncol - q < MBG__LANES ? ncol - q : MBG__LANES,
+                                        .first = attributes->first + q,
+                                        .step = &change,
+                                        .e = en + q,
+                                        .dw = dw + q,
+                                        .columns = attributes->columns,
+                                        .da = attributes->da,
+                                        .f = p->f};
+    mbg__dca_lanes_push_pieces(p->lanes, &d, step->shared, step->pool, da + q);
+  }
 }
 
 void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,

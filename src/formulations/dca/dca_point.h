@@ -12,6 +12,7 @@
 #include "event/event_columns.h"
 #include "formulations/dca/dca_articulated_pull.h"
 #include "formulations/dca/dca_assembly.h"
+#include "formulations/dca/dca_lanes.h"
 #include "tree/tree_local.h"
 
 enum { MBG__DCA_PANEL = 8 };   /* most columns that are solved together */
@@ -54,6 +55,17 @@ typedef struct {
    (e, dw) and of the attributes. */
 void mbg__dca_point_push(mbg__dca_point *p, int ncol, const real *const *e, const real *const *dw,
                          const mbg__dca_attributes *attributes, real *const *da);
+
+/* The same from the variations e at the start of a step and (dsigma, dw) in it, if the columns go by pieces: one piece
+   after the other, or shared by the threads of the pool (NULL: none). */
+bool mbg__dca_point_pieces(const mbg__dca_point *p);
+typedef struct {
+  mbg__dca_step_change change;
+  bool shared;
+  mbg__pool *pool;
+} mbg__dca_step_columns;
+void mbg__dca_point_push_step(mbg__dca_point *p, const mbg__dca_step_columns *step, int ncol, const real *const *en,
+                              const real *const *dw, const mbg__dca_attributes *attributes, real *const *da);
 
 /* Transposed: cotangents of a (n) and of the quantities that signals depend on: frames, twists, rates (nw) and
    multipliers (nrow); any may be NULL. Adds to ge (6 per link), gw (n), gattr (na). */

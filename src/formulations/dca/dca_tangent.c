@@ -99,28 +99,67 @@ static int worker_error(mbg_context *ctx, const tangent *s) {
   return MBG_OK;
 }
 
+/* those of the parameters: one more, for the time of an event, changes nothing for the others */
 static int panels(const tangent *s) { return (s->d.np + s->width - 1) / s->width; }
 
-/* threads pay if each has panels of its own and enough work */
-static int make_workers(mbg_context *ctx, tangent *s) {
+/* fewer panels than keep many threads busy: threads share the pieces of each, if the columns go by pieces */
+static bool has_few(const tangent *s) {
+  enum { FEW = 8 };
+  return (s->d.nparam + s->width - 1) / s->width < FEW;
+}
+
+/* The work of a panel, in attributes that vary at a body: four columns cost as much as WITHOUT of them. */
+static double weight_of(const tangent *s, int panel) {
+  enum { WITHOUT = 4 };
+  const int first = panel * s->width, end = first + s->width < s->d.nparam ? first + s->width : s->d.nparam;
+  return WITHOUT * (double)s->w->m->nbody + (end > first ? s->columns.start[end] - s->columns.start[first] : 0);
+}
+
+/* Threads share the pieces of all panels if there are few, else of those that would keep the others waiting: a
+   parameter that changes all bodies, their length or density, makes a column that costs as much as many others. */
+static int choose_shared(mbg_context *ctx, tangent *s) {
+  const int n = (s->d.nparam + s->width - 1) / s->width;
+  double sum = 0;
+  s->shared = MBG_TAKE(&s->arena, bool, n + 1); /* with events there may be one more */
+  for (int i = 0; s->listed && i < n; i++) {
+    sum += weight_of(s, i);
+  }
+  for (int i = 0; s->shared && i <= n; i++) {
+    s->shared[i] = has_few(s) || (s->listed && i < n && weight_of(s, i) * n > 1.25 * sum);
+  }
+  return mbg__arena_check(ctx, &s->arena);
+}
+
+/* Threads pay if each has panels of its own and enough work. Few panels go one after the other, by pieces in threads,
+   unless each thread gets two of them. */
+static int count_workers(const tangent *s) {
   const mbg__formulation_work *w = s->w;
   const bool enough = (double)s->d.np * w->m->nbody >= 256;
-  const int threads = mbg__pool_threads(w->pool);
+  const int threads = mbg__pool_threads(w->pool), count = panels(s);
+  if (!enough || (has_few(s) && mbg__dca_point_pieces(w->point) && count < 2 * threads)) {
+    return 1;
+  }
+  return threads < count ? threads : count;
+}
+
+static int make_workers(mbg_context *ctx, tangent *s) {
+  const mbg__formulation_work *w = s->w;
   int err = MBG_OK;
-  const int count = enough && panels(s) > 1 ? (threads < panels(s) ? threads : panels(s)) : 1;
-  s->workers = MBG_TAKE(&s->arena, worker, count);
+  s->workers = MBG_TAKE(&s->arena, worker, panels(s) > 1 ? panels(s) : 1);
   if (!s->workers) {
     return mbg__fail_memory(ctx);
   }
-  s->nworker = count;
   s->workers[0] = (worker){.ctx = ctx, .sys = w->flow.sys, .tree = w->tree, .point = w->point};
-  for (int i = 0; i < count; i++) {
-    mbg__arena_init(&s->workers[i].arena, mbg__context_allocator(ctx));
-  }
-  for (int i = 1; i < count; i++) {
-    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &s->workers[i].ctx));
-  }
+  mbg__arena_init(&s->workers[0].arena, mbg__context_allocator(ctx));
+  s->nworker = 1;
+  MBG_TRY(choose_shared(ctx, s));
   MBG_TRY(take_columns(s, &s->workers[0]));
+  const int count = count_workers(s);
+  for (; s->nworker < count; s->nworker++) {
+    worker *k = &s->workers[s->nworker];
+    MBG_TRY(mbg_context_create(mbg__context_allocator(ctx), &k->ctx));
+    mbg__arena_init(&k->arena, mbg__context_allocator(ctx));
+  }
   mbg__pool_heavy(w->pool, MBG__LOOP_WORKERS, count - 1, make_worker, s);
   err = worker_error(ctx, s);
 done:
@@ -147,29 +186,40 @@ static const real *column_of(const tangent *s, const real *x, int p) { return mb
 
 static real *en_of(const tangent *s, int p) { return mbg__dca_en(s, p); }
 
-/* rates of a panel of columns from parameter `first` on */
-static void panel(const tangent *s, worker *k, int first, const real *x, real *xd) {
+/* rates of a panel of columns; pool: threads for its pieces, NULL: none */
+static void panel(const tangent *s, worker *k, int i, mbg__pool *pool, const real *x, real *xd) {
   const mbg__dca_flow *f = &s->w->flow;
+  const int first = i * s->width;
   const int m = s->d.np - first < s->width ? s->d.np - first : s->width;
-  const real *e[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
+  const real *e[MBG__DCA_PANEL], *dsigma[MBG__DCA_PANEL], *dw[MBG__DCA_PANEL];
+  const bool pieces = mbg__dca_point_pieces(k->point);
   real *out[MBG__DCA_PANEL];
   for (int q = 0; q < m; q++) {
     const real *own = column_of(s, x, first + q);
     real *to = column(s, xd, first + q), *eq = k->e + (size_t)q * (size_t)s->nb;
-    mbg__dca_flow_frames_push(f, x, en_of(s, first + q), own, eq);
+    if (!pieces) {
+      mbg__dca_flow_frames_push(f, x, en_of(s, first + q), own, eq);
+    }
     mbg__dca_flow_increment_push(f, x, own, own + s->n, to);
-    e[q] = eq;
+    e[q] = pieces ? en_of(s, first + q) : eq;
+    dsigma[q] = own;
     dw[q] = own + s->n;
     out[q] = to + s->n;
   }
   const mbg__dca_attributes attributes = {&s->d.events, first, k->da};
-  mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
+  if (pieces) {
+    const mbg__dca_step_columns step = {{f->X, x, dsigma}, s->shared[i], pool};
+    mbg__dca_point_push_step(k->point, &step, m, e, dw, &attributes, out);
+  } else {
+    mbg__dca_point_push(k->point, m, e, dw, &attributes, out);
+  }
 }
 
 typedef struct {
   tangent *s;
   const real *x;
   real *xd;
+  bool alone; /* panels whose pieces threads share are done */
 } stage;
 
 /* a thread that comes in takes the state of the stage first */
@@ -182,16 +232,25 @@ static void panels_of(void *user, int thread, int first, int end) {
   }
   k->ready = true;
   for (int i = first; k->err == MBG_OK && i < end; i++) {
-    panel(s, k, i * s->width, g->x, g->xd);
+    if (!(g->alone && s->shared[i])) {
+      panel(s, k, i, NULL, g->x, g->xd);
+    }
   }
 }
 
 static int all_columns(tangent *s, const real *x, real *xd) {
+  /* a thread that gets several of few panels goes through them as it does without pieces */
+  stage g = {s, x, xd, mbg__dca_point_pieces(s->w->point) && (s->nworker == 1 || !has_few(s))};
   for (int i = 0; i < s->nworker; i++) {
     s->workers[i].ready = false;
     s->workers[i].err = MBG_OK;
   }
-  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, MBG__LOOP_COLUMNS, panels(s), 1, panels_of, &(stage){s, x, xd});
+  for (int i = 0; g.alone && i < panels(s); i++) {
+    if (s->shared[i]) {
+      panel(s, &s->workers[0], i, s->w->pool, x, xd);
+    }
+  }
+  mbg__pool_for(s->nworker > 1 ? s->w->pool : NULL, MBG__LOOP_COLUMNS, panels(s), 1, panels_of, &g);
   return worker_error(s->w->flow.ctx, s);
 }
 
@@ -260,76 +319,6 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- nodes */
-
-/* columns of dy/dp from the cotangents of the signals, by e_n, dsigma and dw */
-static void node_columns(void *user, int thread, int first, int end) {
-  const stage *g = user;
-  const tangent *s = g->s;
-  const size_t nb = (size_t)s->nb, n = (size_t)s->n, np = (size_t)s->d.np;
-  (void)thread;
-  for (int p = first; p < end; p++) {
-    const real *own = column_of(s, g->x, p);
-    for (size_t k = 0; k < (size_t)s->w->flow.nused; k++) {
-      real *to = &s->d.dy[k * np + (size_t)p];
-      *to = vn_dot(s->nb, s->gn + k * nb, en_of(s, p)) + vn_dot(s->n, s->gs + k * n, own) +
-            vn_dot(s->n, s->gw + k * n, own + s->n);
-      if (s->listed) {
-        *to += mbg__design_column_dot(&s->columns, p, s->gattr + k * (size_t)s->w->m->na);
-      }
-    }
-  }
-}
-
-/* w of the bodies at (t, x) after base, by rows behind those of the signals */
-static int node_frames(mbg_context *ctx, tangent *s, const mbg__dca_base *base, double t, const real *x) {
-  mbg__formulation_work *w = s->w;
-  const size_t np = (size_t)s->d.np, nw = (size_t)s->nw;
-  real *da = s->workers[0].da, *e = s->enode, *dy = s->d.dy + (size_t)w->flow.nused * np;
-  const int err = mbg__dca_flow_eval(ctx, &w->flow, base, t, x);
-  mbg__dca_flow_increments(&w->flow, x);
-  for (int p = 0; err == MBG_OK && p < s->d.np; p++) {
-    const real *own = column_of(s, x, p);
-    mbg__dca_flow_frames_push(&w->flow, x, en_of(s, p), own, e);
-    mbg__event_tangent_lay(&s->d.events, p, da);
-    mbg__tree_local_push(w->tree, &(mbg__tree_direction){.e = e, .dw = own + s->n, .attributes = da}, true, s->frame,
-                         s->frame + nw, s->frame + 2 * nw);
-    mbg__event_tangent_clear(&s->d.events, p, da);
-    for (size_t i = 0; i < nw; i++) {
-      dy[i * np + (size_t)p] = s->frame[i];
-    }
-  }
-  return err;
-}
-
-/* dy/dp of the used signals at (t, x) */
-static int node_derivatives(mbg_context *ctx, void *user, double t, const real *x, bool inside) {
-  tangent *s = user;
-  mbg__formulation_work *w = s->w;
-  const mbg__dca_base *base = &w->base[w->now];
-  const size_t used = (size_t)w->flow.nused, nb = (size_t)s->nb, n = (size_t)s->n, na = (size_t)w->m->na,
-               np = (size_t)s->d.np;
-  real *const zeros[] = {s->ge, s->gn, s->gs, s->gw, s->gattr, s->d.dy};
-  const size_t counts[] = {used * nb, used * nb, used * n, used * n, used * na, used * np};
-  for (int i = 0; i < MBG_COUNT(zeros); i++) {
-    mbg__pool_zero(w->pool, MBG__LOOP_NODE_ZEROS, counts[i], zeros[i]);
-  }
-  (void)inside;
-  const int err = mbg__dca_seeds_at(ctx, s->seeds, base, t, x, s->eye, s->ge, s->gw, s->gattr);
-  if (err == MBG_OK) {
-    mbg__dca_flow_increments(&w->flow, x);
-    for (size_t k = 0; k < used; k++) {
-      mbg__dca_flow_frames_pull(&w->flow, x, s->ge + k * nb, s->gn + k * nb, s->gs + k * n);
-    }
-    mbg__pool_for(w->pool, MBG__LOOP_NODE_COLUMNS, s->d.np, 1, node_columns, &(stage){s, x, NULL});
-  }
-  for (size_t k = 0; err == MBG_OK && !s->listed && k < used; k++) {
-    mbg__event_tangent_pull(&s->d.events, mbg__system_design(w->flow.sys), s->d.np, s->gattr + k * na,
-                            s->d.dy + k * np);
-  }
-  return err == MBG_OK && s->nw > 0 ? node_frames(ctx, s, base, t, x) : err;
-}
-
 /* ---------------------------------------------------------------------- the run */
 
 static void end_columns(void *user, int thread, int first, int end) {
@@ -385,7 +374,7 @@ static int go_on(mbg_context *ctx, void *user, mbg__rk *rk) {
     return mbg__rk_rebase(ctx, rk, s->d.x, NULL);
   }
   mbg__pool_for(s->w->pool, MBG__LOOP_RATE_COLUMNS, 1 + s->d.np, 4, rate_columns,
-                &(stage){s, mbg__rk_rate(rk), s->d.xd});
+                &(stage){.s = s, .x = mbg__rk_rate(rk), .xd = s->d.xd});
   return mbg__rk_rebase(ctx, rk, s->d.x, s->d.xd);
 }
 
@@ -403,7 +392,7 @@ static int integrate(mbg_context *ctx, tangent *s, const mbg__ode_tangent_ops *o
   run.frozen = w->frozen;
   MBG_TRY(mbg__rk_start(ctx, rk, &run, s->d.x));
   mbg__dca_segment(w, w->plan.t0, w->plan.nbreak > 0 ? w->plan.breaks[0] : w->plan.t1);
-  MBG_TRY(node_derivatives(ctx, s, w->plan.t0, s->d.x, false));
+  MBG_TRY(mbg__dca_tangent_node(ctx, s, w->plan.t0, s->d.x, false));
   MBG_TRY(s->d.take(s->d.user, s->d.node++, s->d.dy));
   while ((err = mbg__rk_step(ctx, rk)) > 0) {
     const mbg__rk_record *step = mbg__rk_last(rk);
@@ -412,7 +401,7 @@ static int integrate(mbg_context *ctx, tangent *s, const mbg__ode_tangent_ops *o
     MBG_TRY(mbg__ode_tangent_inner(ctx, &s->d, ops, step));
     mbg__rk_copy(w->pool, 2 * s->n * (1 + s->d.np), s->d.x, step->y1);
     MBG_TRY(finish(ctx, s, t1));
-    MBG_TRY(node_derivatives(ctx, s, t1, s->d.x, false));
+    MBG_TRY(mbg__dca_tangent_node(ctx, s, t1, s->d.x, false));
     MBG_TRY(s->d.take(s->d.user, s->d.node++, s->d.dy));
     MBG_TRY(go_on(ctx, s, rk));
   }
@@ -437,7 +426,7 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   tangent s = {.w = w, .n = w->flow.n, .nb = 6 * w->m->nbody};
   const mbg__ode_tangent_ops ops = {.rhs = rhs,
                                     .segment = begin_segment,
-                                    .node = node_derivatives,
+                                    .node = mbg__dca_tangent_node,
                                     .finish = finish,
                                     .go_on = go_on,
                                     .guard = mbg__dca_tangent_guard,
@@ -468,6 +457,8 @@ int mbg__dca_tangent(mbg_context *ctx, mbg__formulation_work *w, int (*take)(voi
   MBG_TRY(take_arrays(ctx, &s));
   MBG_TRY(make_workers(ctx, &s));
   MBG_TRY(mbg__dca_seeds_create(ctx, &s.arena, w, w->flow.nused, &s.seeds));
+  MBG_TRY(mbg__dca_tangent_few(ctx, &s));
+  options.parts = s.d.parts;
   MBG_TRY(mbg__rk_create(ctx, 2 * s.n * (1 + np), w->method, &options, &rk));
   MBG_TRY(begin(ctx, &s));
   MBG_TRY(w->plan.events ? integrate_events(ctx, &s, &ops, rk) : integrate(ctx, &s, &ops, rk));

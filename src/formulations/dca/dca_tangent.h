@@ -40,11 +40,20 @@ typedef struct {
   int nw;        /* frames that are handed over: nw, or 0 */
   real *frame;   /* w, dv and k                                        (3 nw) */
   int width;     /* columns of a panel */
+  bool *shared;  /* panels whose pieces threads share            (panels) */
   real *enode;   /* e at a node, where frames are handed over          (nb) */
   mbg__dca_seeds *seeds;
+  const mbg__dca_few *few; /* links that nodes need, NULL: all */
+  mbg__rk_parts own;       /* ... their coordinates, */
+  mbg__rk_parts parts;     /* ... and these and their rates in state and columns */
 } mbg__dca_tangents;
 
 static inline real *mbg__dca_en(const mbg__dca_tangents *s, int p) { return s->en + (size_t)p * (size_t)s->nb; }
+
+/* dca_tangent_nodes.c: where the signals depend on few links, and bodies are not handed over, nodes read no others. */
+int mbg__dca_tangent_few(mbg_context *ctx, mbg__dca_tangents *s);
+/* dy/dp of the used signals at (t, x); the user are the columns. */
+int mbg__dca_tangent_node(mbg_context *ctx, void *user, double t, const real *x, bool inside);
 
 /* dca_tangent_events.c; the user are the columns: see mbg__ode_tangent_ops. */
 int mbg__dca_tangent_guard(mbg_context *ctx, void *user, int guard);

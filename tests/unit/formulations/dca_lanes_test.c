@@ -1,6 +1,7 @@
 /* Columns of direct differentiation side by side against one after the other, in directions of frames, rates and
    parameters: trees that are solved from body to body, by pieces of one shape and by pieces of many shapes, with and
-   without springs. Wide and narrow vectors give the same bits, and a column has the same bits beside any others. */
+   without springs. Wide and narrow vectors give the same bits, and a column has the same bits beside any others. From
+   the start of a step piece by piece: against columns whose frames are pushed first, in one thread and in three. */
 #include "formulations/dca/dca_lanes_internal.h"
 #include "formulations/dca/dca_work.h"
 #include "property/gradient_case.h"
@@ -64,6 +65,7 @@ typedef struct {
   int np, n;
   double *da;
   const double **e, **dw;
+  const double *f; /* wrenches of the joints */
 } bench;
 
 /* np columns of n numbers each, random or 0 */
@@ -180,6 +182,80 @@ static void check_bits(bench *b) {
   }
 }
 
+/* ---------------------------------------------------------------------- by pieces */
+
+/* columns from `first` on, by pieces from the variations e at the start of a step in which links moved by sigma */
+static double **by_pieces(bench *b, bool wide, int first, int nc, const double *sigma, bool shared, mbg__pool *pool) {
+  mbg__dca_lanes *x;
+  double **out = take_columns(b, b->n, NULL);
+  const mbg__dca_step_change change = {b->w->flow.X, sigma, b->dw + first};
+  gradient_case_check(&b->c, mbg__dca_lanes_create(b->c.ctx, &b->arena, b->w->tree, b->w->articulated, &x), "lanes");
+  mbg__tree_lanes_widen(x->t, wide);
+  assert_true(mbg__dca_lanes_pieces(x));
+  mbg__dca_lanes_push_pieces(x,
+                             &(mbg__dca_lanes_direction){.nc = nc,
+                                                         .first = first,
+                                                         .step = &change,
+                                                         .e = b->e + first,
+                                                         .dw = b->dw + first,
+                                                         .columns = &b->parameters,
+                                                         .da = b->da,
+                                                         .f = b->f},
+                             shared, pool, out);
+  return out;
+}
+
+static void check_close(const bench *b, const char *name, int q, const double *x, const double *of) {
+  double most = 0, off = 0;
+  for (int i = 0; i < b->n; i++) {
+    most = fmax(most, fabs(of[i]));
+    off = fmax(off, fabs(x[i] - of[i]));
+  }
+  if (!(most > 0) || !(off <= tol * most)) {
+    fail_msg("%s, column %d: differ by %.2g of %.2g", name, q, off, most);
+  }
+}
+
+/* columns of four parameters whose frames are pushed before */
+static double **pushed_first(bench *b, const double *sigma) {
+  double **e = take_columns(b, 6 * b->w->m->nbody, NULL);
+  const double **start = b->e;
+  mbg__dca_flow_increments(&b->w->flow, sigma);
+  for (int p = 0; p < b->np; p++) {
+    mbg__dca_flow_frames_push(&b->w->flow, sigma, b->e[p], b->dw[p], e[p]);
+  }
+  b->e = (const double **)e;
+  double **whole = in_lanes(b, true, 2, MBG__LANES, b->f);
+  b->e = start;
+  return whole;
+}
+
+static void check_pieces(bench *b, const char *name) {
+  const size_t size = (size_t)b->n * sizeof(double);
+  double *sigma = MBG_TAKE(&b->arena, double, b->n), *f = MBG_TAKE(&b->arena, double, b->w->m->nw);
+  mbg__pool *pool;
+  for (int i = 0; i < b->n; i++) {
+    sigma[i] = 0.3 * sin(2.1 * i);
+  }
+  mbg__dca_articulated_wrenches(b->w->articulated, f);
+  b->f = f;
+  double **whole = pushed_first(b, sigma);
+  gradient_case_check(&b->c, mbg__pool_create(b->c.ctx, 3, &pool), "threads");
+  for (int shared = 0; shared < 2; shared++) {
+    double **x = by_pieces(b, true, 2, MBG__LANES, sigma, shared, NULL);
+    double **narrow = by_pieces(b, false, 2, MBG__LANES, sigma, shared, NULL);
+    double **threads = by_pieces(b, true, 2, MBG__LANES, sigma, shared, pool);
+    for (int q = 0; q < MBG__LANES; q++) {
+      double **alone = by_pieces(b, true, 2 + q, 1, sigma, shared, pool);
+      check_close(b, name, q, x[q], whole[q]);
+      assert_memory_equal(x[q], narrow[q], size);
+      assert_memory_equal(x[q], threads[q], size);
+      assert_memory_equal(x[q], alone[0], size);
+    }
+  }
+  mbg__pool_destroy(pool);
+}
+
 static void test_columns(void **state) {
   (void)state;
   for (int k = 0; k < 2 * KINDS; k++) {
@@ -191,6 +267,9 @@ static void test_columns(void **state) {
     assert_int_equal(pieces && pieces->groups && !pieces->small, k / 2 == EQUAL);
     compare(&b, names[k / 2]);
     check_bits(&b);
+    if (b.w->articulated->by_pieces && k % 2 == 0) {
+      check_pieces(&b, names[k / 2]);
+    }
     tear_down(&b);
     free(text);
   }
