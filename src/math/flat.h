@@ -52,6 +52,44 @@ static inline void flat_frame_mul(mbg__frame *out, const mbg__frame *A, const mb
                  A->x[1] + a[3] * B->x[0] + a[4] * B->x[1]);
 }
 
+/* frame_relative */
+static inline void flat_frame_relative(mbg__frame *out, const mbg__frame *A, const mbg__frame *B) {
+  const real *a = A->R, *b = B->R, x = B->x[0] - A->x[0], y = B->x[1] - A->x[1];
+  flat_frame_set(out, a[0] * b[0] + a[3] * b[3], a[0] * b[1] + a[3] * b[4], a[1] * b[0] + a[4] * b[3],
+                 a[1] * b[1] + a[4] * b[4], a[0] * x + a[3] * y, a[1] * x + a[4] * y);
+}
+
+/* ---------------------------------------------------------------------- Ad and ad */
+
+/* AdInv_mul */
+static inline void flat_AdInv_mul(real out[6], const mbg__frame *H, const real v[6]) {
+  const real *R = H->R, x = v[0] - H->x[1] * v[5], y = v[1] + H->x[0] * v[5];
+  flat_set(out, R[0] * x + R[3] * y, R[1] * x + R[4] * y, v[5]);
+}
+
+/* ad_mul */
+static inline void flat_ad_mul(real out[6], const real v[6], const real w[6]) {
+  flat_set(out, v[1] * w[5] - v[5] * w[1], v[5] * w[0] - v[0] * w[5], 0);
+}
+
+/* adT_mul */
+static inline void flat_adT_mul(real out[6], const real v[6], const real f[6]) {
+  flat_set(out, f[1] * v[5], -(f[0] * v[5]), f[0] * v[1] - f[1] * v[0]);
+}
+
+/* mbg__AdInv_matrix on components 0, 1 and 5, row-major 3 x 3 */
+static inline void flat_AdInv_matrix(real A[9], const mbg__frame *H) {
+  const real *R = H->R, *x = H->x;
+  A[0] = R[0];
+  A[1] = R[3];
+  A[2] = x[0] * R[3] - x[1] * R[0];
+  A[3] = R[1];
+  A[4] = R[4];
+  A[5] = x[0] * R[4] - x[1] * R[1];
+  A[6] = A[7] = 0;
+  A[8] = 1;
+}
+
 /* AdInvT_mul */
 static inline void flat_AdInvT_mul(real out[6], const mbg__frame *H, const real f[6]) {
   const real *R = H->R, x = R[0] * f[0] + R[1] * f[1], y = R[3] * f[0] + R[4] * f[1];

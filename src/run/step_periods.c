@@ -11,6 +11,7 @@
      E = 1/2 a^T M S a + 1/2 v^T M (v - sigma S v)        S = (K + sigma M)^-1 M   with the rows */
 #include "run/step_periods.h"
 
+#include "system/forest.h"
 #include "system/saddle.h"
 
 #include <string.h>
@@ -23,10 +24,13 @@ typedef struct {
   mbg__system *sys;
   const mbg__start_result *start;
   mbg__arena arena;
-  mbg__saddle saddle;
+  mbg__forest *forest;    /* NULL: bodies are joined in another way */
+  bool along;             /* it has the factors, else ... */
+  mbg__saddle saddle;     /* ... made when it is needed */
   real *K, *C, *M, *B;    /* values by the patterns of the system */
   real *x;                /* right-hand side and solution        (nv + nrow) */
   real *vd, *lambda, *r;  /*                                     (nw, nrow, nw) */
+  real *full;             /* scratch, 0 where nothing moves      (nw) */
   double *a, *v, *y, *My; /*                                     (nv) */
   double *W;              /* metric of the free velocities       (nv) */
 } motion;
@@ -43,6 +47,7 @@ static int take(motion *q) {
   q->x = MBG_TAKE(arena, real, q->m->nv + q->m->nrow);
   q->vd = MBG_TAKE(arena, real, q->m->nw);
   q->r = MBG_TAKE(arena, real, q->m->nw);
+  q->full = MBG_TAKE(arena, real, q->m->nw);
   q->lambda = MBG_TAKE(arena, real, q->m->nrow);
   q->a = MBG_TAKE(arena, double, q->m->nv);
   q->v = MBG_TAKE(arena, double, q->m->nv);
@@ -50,18 +55,37 @@ static int take(motion *q) {
   q->My = MBG_TAKE(arena, double, q->m->nv);
   q->W = MBG_TAKE(arena, double, q->m->nv);
   const int err = mbg__arena_check(q->ctx, arena);
-  return err < 0 ? err : mbg__saddle_create(q->ctx, arena, q->sys, 0, NULL, MBG__KLU_FRESH, &q->saddle);
+  return err < 0 ? err : mbg__forest_create(q->ctx, arena, q->sys, q->start->rank->keep, &q->forest);
 }
 
 /* factors [[k K + c M, B^T], [B, 0]] on the kept rows */
 static int factor(motion *q, double k, double c) {
+  int err = MBG_OK;
+  q->along = q->forest && mbg__forest_factor(q->forest, k, q->K, c, q->M, q->B);
+  if (q->along) {
+    return MBG_OK;
+  }
+  if (!q->saddle.klu) {
+    MBG_TRY(mbg__saddle_create(q->ctx, &q->arena, q->sys, 0, NULL, MBG__KLU_FRESH, &q->saddle));
+  }
   mbg__saddle_clear(&q->saddle);
   if (k != 0) {
     mbg__saddle_add_K(&q->saddle, k, q->K);
   }
   mbg__saddle_add_K(&q->saddle, c, q->M);
   mbg__saddle_add_rows(&q->saddle, q->B, q->B, q->start->rank->keep, NULL);
-  return mbg__saddle_factor(q->ctx, &q->saddle, "motion at the start");
+  MBG_TRY(mbg__saddle_factor(q->ctx, &q->saddle, "motion at the start"));
+done:
+  return err;
+}
+
+/* x becomes the solution with these factors */
+static void solve_all(motion *q) {
+  if (q->along) {
+    mbg__forest_solve(q->forest, q->x);
+  } else {
+    mbg__klu_solve(q->saddle.klu, q->x, 1);
+  }
 }
 
 /* out = A x, A with the pattern of K */
@@ -75,13 +99,24 @@ static void multiply(const motion *q, const real *A, const double *x, double *ou
   }
 }
 
+/* out = M x: blocks of bodies, while K has those of pairs, too */
+static void multiply_mass(motion *q, const double *x, double *out) {
+  for (int j = 0; j < q->m->nv; j++) {
+    q->full[q->m->full[j]] = x[j];
+  }
+  mbg__system_mass_mul(q->sys, q->full, q->r);
+  for (int j = 0; j < q->m->nv; j++) {
+    out[j] = re(q->r[q->m->full[j]]);
+  }
+}
+
 /* out = the solution for the forces f on the motions that the rows allow */
 static void solve(motion *q, const double *f, double *out) {
   memset(q->x, 0, (size_t)(q->m->nv + q->m->nrow) * sizeof(real));
   for (int j = 0; j < q->m->nv; j++) {
     q->x[j] = f[j];
   }
-  mbg__klu_solve(q->saddle.klu, q->x, 1);
+  solve_all(q);
   for (int j = 0; j < q->m->nv; j++) {
     out[j] = re(q->x[j]);
   }
@@ -130,7 +165,7 @@ static int linearize(motion *q) {
   for (int i = 0; i < m->nrow; i++) {
     q->x[m->nv + i] = s->rank->keep[i] ? -gamma[i] : 0;
   }
-  mbg__klu_solve(q->saddle.klu, q->x, 1);
+  solve_all(q);
   mbg__to_full(m, 1, q->x, q->vd);
   vn_copy(m->nrow, q->lambda, q->x + m->nv);
   state.vd = q->vd;
@@ -147,7 +182,7 @@ static void project(motion *q, const real *full, double *out) {
   for (int j = 0; j < q->m->nv; j++) {
     q->y[j] = re(full[q->m->full[j]]);
   }
-  multiply(q, q->M, q->y, q->My);
+  multiply_mass(q, q->y, q->My);
   solve(q, q->My, out);
 }
 
@@ -163,13 +198,13 @@ static int find_energy(motion *q, double sigma, mbg__start_motion *out) {
   }
   for (int k = 0; k < 2; k++) {
     const double *x = k == 0 ? q->a : q->v;
-    multiply(q, q->M, x, q->My);
+    multiply_mass(q, x, q->My);
     solve(q, q->My, q->y);
     for (int j = 0; k == 1 && j < q->m->nv; j++) {
       q->y[j] = x[j] - sigma * q->y[j];
     }
     part[k] = fmax(dot(q, q->My, q->y) / 2, 0);
-    multiply(q, q->M, q->y, q->My);
+    multiply_mass(q, q->y, q->My);
     const double mass = dot(q, q->y, q->My);
     multiply(q, q->K, q->y, q->My);
     rate[k] = mass > 0 ? dot(q, q->y, q->My) / mass : 0;
@@ -206,7 +241,7 @@ static double largest(motion *q, const real *A, int *body) {
     q->y[j] = (1 + 0.37 * sin(1.7 * j)) / sqrt(q->W[j]);
   }
   for (int it = 0; it < PRODUCTS; it++) {
-    multiply(q, q->M, q->y, q->My);
+    multiply_mass(q, q->y, q->My);
     const double length = sqrt(dot(q, q->y, q->My));
     for (int j = 0; j < q->m->nv; j++) {
       q->y[j] /= length > 0 ? length : 1;

@@ -340,11 +340,31 @@ int mbg__body_columns(const mbg__system *s, const mbg__csc *p, int body, int sta
   return n;
 }
 
+/* three columns, whose entries are far from each other */
+static void three_times(int count, const real *in, const real T[9], const int start[3], real *restrict out) {
+  const real *a = in + start[0], *b = in + start[1], *c = in + start[2];
+  for (int j = 0; j < 3; j++) {
+    const real t0 = T[j], t1 = T[3 + j], t2 = T[6 + j];
+    real *to = out + start[j];
+    for (int e = 0; e < count; e++) {
+      to[e] = a[e] * t0 + b[e] * t1 + c[e] * t2;
+    }
+  }
+}
+
 void mbg__columns_times(const mbg__system *s, const mbg__csc *p, const real *in, const real *T, real *out) {
   for (int b = 0; b < s->model->nbody; b++) {
     const real *Tb = T + 36 * (size_t)b;
     int start[6] = {0}, comp[6] = {0}, count;
     const int n = mbg__body_columns(s, p, b, start, comp, &count);
+    if (n == 3) {
+      real t[9];
+      for (int k = 0; k < 9; k++) {
+        t[k] = Tb[6 * comp[k / 3] + comp[k % 3]];
+      }
+      three_times(count, in, t, start, out);
+      continue;
+    }
     for (int e = 0; n == 6 && e < count; e++) {
       row_times(in, T + 36 * (size_t)b, start, e, out);
     }

@@ -1,6 +1,7 @@
 #include "system/system.h"
 
 #include "elements/inertia.h"
+#include "math/flat.h"
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -308,7 +309,7 @@ void mbg__system_complete(mbg__system *s, const real *vd, const real *lambda) {
   find_loaded(s);
   if (vd) {
     memcpy(s->vd, vd, (size_t)s->model->nw * sizeof(real));
-    s->rest = false;
+    s->rest = s->flat = false;
     mbg__kin_update_rates(s);
   }
   mbg__rows_load(s);
@@ -326,10 +327,27 @@ static void marker_wrench_sub(const mbg__system *s, int marker, double c, const 
   }
 }
 
+static void flat_wrench_sub(const mbg__system *s, int marker, double c, const vec6 f, real *r) {
+  const int body = marker_body(s, marker);
+  real fb[6];
+  if (body >= 0) {
+    flat_AdInvT_mul(fb, &s->design->markers[marker]->h, f);
+    flat_axpy(r + s->model->bodies[body].voff, -c, fb);
+  }
+}
+
 /* subtracts J^T f of both ends of a pair for the wrench F on B: f_A = -Ad(G^-1)^T F */
 static void pair_wrench_sub(const mbg__system *s, int i, const vec6 F, real *r) {
   const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
   real fA[6];
+  if (s->flat && flat_vector(F)) {
+    flat_wrench_sub(s, B, 1, F, r);
+    if (marker_body(s, A) >= 0) {
+      flat_AdInvT_mul(fA, &s->G[i], F);
+      flat_wrench_sub(s, A, -1, fA, r);
+    }
+    return;
+  }
   marker_wrench_sub(s, B, 1, F, r);
   if (marker_body(s, A) >= 0) {
     AdInvT_mul(fA, &s->G[i], F);
@@ -395,7 +413,9 @@ static void body_residual(void *user, int i) {
   const residual_out *o = user;
   const mbg__system *s = o->s;
   const int off = s->model->bodies[i].voff;
-  if (has_inertia(s, i)) {
+  if (has_inertia(s, i) && s->flat) {
+    mbg__inertia_flat_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_on(s, i), o->r + off);
+  } else if (has_inertia(s, i)) {
     mbg__inertia_residual(s->design->M + 36 * i, s->H[i].R, s->v + off, s->vd + off, gravity_on(s, i), o->r + off);
   }
 }
@@ -497,6 +517,7 @@ void mbg__system_constraints_at(mbg__system *s, const real *v, const real *lambd
   const mbg_model *m = s->model;
   const size_t twists = (size_t)m->npair * sizeof(*s->vrel);
   s->bare = true;
+  s->flat = false;
   s->place++;
   memcpy(s->v, v, (size_t)m->nw * sizeof(real));
   set_multipliers(s, lambda);

@@ -138,7 +138,8 @@ struct mbg__system {
   bool bare;           /* constraints alone: no inertia, no forces */
   bool rest;           /* the state has no rates, and no modes add to those of markers */
   bool partial;        /* markers are those of a sample: not all belong to the frames */
-  bool flat;           /* ... in a plane, as relative frames and twists are (math/flat.h) */
+  bool planar;         /* all bodies are rigid and move in their planes */
+  bool flat;           /* markers, relative frames, twists and rates of the state are flat (math/flat.h) */
   long place;          /* number of the state */
 
   /* threads (system_share.c) */
@@ -515,6 +516,12 @@ void mbg__pair_wrench_push(const mbg__system *s, int pair, const vec6 w, const v
 
 /* system_matrices.c: adds c A to a block of a matrix; block < 0 or val NULL: nothing. */
 void mbg__matrix_block(const mbg__system *s, int block, real c, const real A[36], real *val);
+
+/* system_matrices_flat.c: what a body and a pair add to matrices, and its rows, in a plane; false: it is not there. Kr
+   of end B, and whether the pair has F_v. */
+bool mbg__flat_body_matrices(const mbg__system *s, int body, const mbg__matrices *out);
+bool mbg__flat_pair_matrices(const mbg__system *s, int pair, const mat6 Kr, bool damped, const mbg__matrices *out);
+bool mbg__flat_pair_rows(const mbg__system *s, int pair, const mbg__matrices *out);
 
 /* system_energies.c: body -1: of all bodies. Strain energy of a modal body, of beams or of all, as the signal says. */
 void mbg__energy_terms(const mbg__system *s); /* of all bodies, for the two sums */

@@ -6,6 +6,7 @@
      dv_rel  = dv_B - A_i dv_A - ad(a) w_rel
      dvd_rel = dvd_B - A_i dvd_A + X w_rel - ad(a) (dv_B - A_i dv_A) + ad(v_rel) A_i dv_A
      X       = -ad(A_i vd_A) + (ad(a) + ad(v_rel)) ad(a) */
+#include "math/flat.h"
 #include "system/system_internal.h"
 
 /* ---------------------------------------------------------------------- values */
@@ -127,10 +128,84 @@ static void pair_update(void *user, int i) {
   pair_rate(j->s, i);
 }
 
+/* ... in a plane */
+static void flat_marker_update(void *user, int i) {
+  const update_job *j = user;
+  mbg__system *s = j->s;
+  const mbg__frame *h = &s->design->markers[i]->h;
+  const int body = marker_body(s, i), off = body >= 0 ? s->model->bodies[body].voff : 0;
+  if (s->rest) {
+    v6_zero(s->vdm[i]);
+  }
+  if (!s->marker_on[i]) {
+    return;
+  }
+  if (body < 0) {
+    s->Hm[i] = *h;
+    return;
+  }
+  if (!j->still) {
+    flat_frame_mul(&s->Hm[i], &s->H[body], h);
+  }
+  flat_AdInv_mul(s->vm[i], h, s->v + off);
+  if (!s->rest) {
+    flat_AdInv_mul(s->vdm[i], h, s->vd + off);
+  }
+}
+
+static void flat_pair_update(void *user, int i) {
+  const update_job *j = user;
+  const mbg__system *s = j->s;
+  const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
+  v6_zero(s->F[i]);
+  if (!s->pair_on[i]) {
+    return;
+  }
+  if (!j->still) {
+    flat_frame_relative(&s->G[i], &s->Hm[A], &s->Hm[B]);
+  }
+  if (marker_body(s, A) < 0) {
+    v6_sub(s->vrel[i], s->vm[B], s->a[i]);
+    v6_copy(s->vdrel[i], s->vdm[B]);
+    return;
+  }
+  real c[6];
+  flat_AdInv_mul(s->a[i], &s->G[i], s->vm[A]);
+  flat_AdInv_mul(s->ad[i], &s->G[i], s->vdm[A]); /* at rest 0 */
+  for (int k = 0; k < 6; k++) {
+    s->vrel[i][k] = s->vm[B][k] - s->a[i][k];
+    s->vdrel[i][k] = s->vdm[B][k] - s->ad[i][k];
+  }
+  flat_ad_mul(c, s->vrel[i], s->a[i]);
+  flat_axpy(s->vdrel[i], 1, c);
+}
+
+/* are frames, twists, rates and markers flat? */
+static bool in_plane(const mbg__system *s) {
+  const mbg_model *m = s->model;
+  bool all = s->planar;
+  for (int b = 0; all && b < m->nbody; b++) {
+    const int off = m->bodies[b].voff;
+    all = flat_frame(&s->H[b]) && flat_vector(s->v + off) && flat_vector(s->vd + off);
+  }
+  for (int i = 0; all && i < m->nmarker; i++) {
+    all = !s->marker_on[i] || flat_frame(&s->design->markers[i]->h);
+  }
+  return all;
+}
+
 /* frames, twists and rates together: few loops for threads */
 void mbg__kin_update(mbg__system *s, bool still) {
   update_job j = {s, still};
-  s->flat = false;
+  s->flat = in_plane(s);
+  if (s->flat) {
+    mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, flat_marker_update, &j);
+    if (!still) {
+      mbg__broad_sweep(s);
+    }
+    mbg__pool_each(s->pool, MBG__EACH_PAIR, s->model->npair, flat_pair_update, &j);
+    return;
+  }
   mbg__modals_update(s, still);
   mbg__pool_each(s->pool, MBG__EACH_MARKER, s->model->nmarker, marker_update, &j);
   if (!still) {

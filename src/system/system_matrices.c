@@ -88,7 +88,7 @@ static void add_row(const mbg__system *s, int term, int side, const real row[6],
 static void body_matrices(const mbg__system *s, int i, const mbg__matrices *out) {
   const real *M = s->design->M + 36 * i;
   real r_w[36], r_v[36];
-  if (!has_inertia(s, i)) {
+  if (!has_inertia(s, i) || mbg__flat_body_matrices(s, i, out)) {
     return;
   }
   mbg__matrix_block(s, s->body_block[i], 1, M, out->M);
@@ -126,22 +126,36 @@ static bool is_frame(const mbg__frame *h) {
   return same;
 }
 
+static bool any(const mat6 A) {
+  bool some = false;
+  for (int k = 0; k < 36; k++) {
+    some |= r_some(A[k] != 0);
+  }
+  return some;
+}
+
 static void pair_matrices(const mbg__system *s, int i, const mbg__matrices *out) {
   const mbg__pair_blocks *pb = &s->pair_blocks[i];
+  const bool damped = any(s->F_v[i]);
   real XA[36], XB[36], Kr[2][36], T[36], U[36];
   const real *X[2] = {XA, XB};
+  m6_copy(Kr[1], s->F_G[i]);
+  if (damped) {
+    mbg__ad_matrix(T, s->a[i]);
+    m6_mul(U, s->F_v[i], T);
+    m6_sub(Kr[1], Kr[1], U);
+  }
+  if (mbg__flat_pair_matrices(s, i, Kr[1], damped, out)) {
+    return;
+  }
   mbg__kin_jacobian(s, i, 0, XA);
   if (is_frame(&s->design->markers[s->model->pairs[i].B]->h)) {
     X[1] = NULL;
   } else {
     mbg__kin_jacobian(s, i, 1, XB);
   }
-  mbg__ad_matrix(T, s->a[i]);
-  m6_mul(U, s->F_v[i], T);
-  m6_sub(Kr[1], s->F_G[i], U);
   mbg__coad_matrix(T, s->F[i]);
   m6_sub(Kr[0], Kr[1], T);
-  const bool damped = r_some(vn_dot(36, s->F_v[i], s->F_v[i]) != 0);
   for (int q = 0; q < 2; q++) {
     for (int p = 0; p < 2; p++) {
       const int block = pb->block[q][p];
@@ -306,6 +320,9 @@ static void each_pair_rows(void *user, int pair) {
   const mbg__system *s = j->s;
   real X[2][36];
   bool known = false;
+  if (mbg__flat_pair_rows(s, pair, j->out)) {
+    return;
+  }
   for (int i = s->pair_term0[pair]; i < s->pair_term0[pair + 1]; i++) {
     const int k = s->pair_term[i];
     if (!row_on(s, s->term_row[k])) {

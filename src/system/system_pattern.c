@@ -9,7 +9,9 @@
 
 static void find_free(mbg__system *s) {
   const mbg_model *m = s->model;
+  s->planar = m->nmodal + m->nelement == 0;
   for (int i = 0; i < m->nbody; i++) {
+    s->planar = s->planar && m->bodies[i].mask == 0x23;
     for (int k = 0; k < 6; k++) {
       if (m->bodies[i].mask >> k & 1) {
         s->free_[i][s->nfree[i]++] = k;

@@ -1,5 +1,6 @@
 /* Transposes of the directional derivatives (system_push.c): z.r + mu.phi + nu.phid + kappa.phidd, from pairs back to
    bodies and attributes. */
+#include "math/flat.h"
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -132,6 +133,17 @@ void mbg__system_inertia_pull(const mbg__system *s, int body, const real W[36], 
   }
 }
 
+/* out = M x */
+static void mass_mul(bool flat, real out[6], const real M[36], const real x[6]) {
+  if (!flat) {
+    m6_mulv_T(out, M, x);
+    return;
+  }
+  for (int j = 0; j < 6; j++) {
+    out[j] = x[0] * M[j] + x[1] * M[6 + j] + x[5] * M[30 + j];
+  }
+}
+
 /* z.r of a body is linear in its mass matrix: <M, W> with W = z (vd - R^T g)^T - (ad(v) z) v^T; the weight acts in the
    first three components */
 static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cotangent *g) {
@@ -142,10 +154,11 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
   if (!has_inertia(s, i)) {
     return;
   }
+  const bool flat = s->flat && flat_vector(zb);
   v6_zero(a);
   m3_mulv_T(a, s->H[i].R, gravity_on(s, i));
   ad_mul(adz, v, zb);
-  m6_mulv_T(Mz, M, zb);
+  mass_mul(flat, Mz, M, zb);
   if (g->w) {
     /* d(R^T g) = (R^T g)~ W */
     v3_cross(c, a, Mz);
@@ -153,10 +166,10 @@ static void body_pull(const mbg__system *s, int i, const real *z, const mbg__cot
   }
   if (g->v) {
     real momentum[6];
-    m6_mulv_T(momentum, M, v);
+    mass_mul(flat, momentum, M, v);
     adT_mul(c, zb, momentum);
     v6_axpy(g->v + b->voff, 1, c);
-    m6_mulv_T(c, M, adz);
+    mass_mul(flat, c, M, adz);
     v6_axpy(g->v + b->voff, -1, c);
   }
   if (g->vd) {
@@ -249,6 +262,49 @@ static void pair_test(mbg__system *s, int i, const real *z, const mbg__cotangent
   }
 }
 
+/* J z in a plane, 0 on the ground; false: z is not flat there */
+static bool flat_test(const mbg__system *s, int marker, const real *z, vec6 out) {
+  const int body = marker_body(s, marker);
+  const real *zb = body >= 0 ? z + s->model->bodies[body].voff : NULL;
+  v6_zero(out);
+  if (!zb) {
+    return true;
+  }
+  flat_AdInv_mul(out, &s->design->markers[marker]->h, zb);
+  return flat_vector(zb);
+}
+
+/* out -= A^T x, x flat */
+static void flat_slopes_sub(real out[6], const real A[36], const real x[6]) {
+  for (int j = 0; j < 6; j++) {
+    out[j] -= x[0] * A[j] + x[1] * A[6 + j] + x[5] * A[30 + j];
+  }
+}
+
+/* pair_test in a plane; false: weights or the wrench are not flat */
+static bool flat_pair_test(mbg__system *s, int i, const real *z, const mbg__cotangent *g) {
+  const int A = s->model->pairs[i].A, B = s->model->pairs[i].B;
+  real zA[6], zB[6], x[6], fA[6], c[6];
+  if (!s->flat || !flat_vector(s->F[i]) || !flat_test(s, B, z, zB) || !flat_test(s, A, z, zA)) {
+    return false;
+  }
+  flat_AdInv_mul(x, &s->G[i], zA); /* on the ground 0 */
+  v6_sub(s->p_f[i], zB, x);
+  flat_slopes_sub(s->p_w[i], s->F_G[i], s->p_f[i]);
+  if (!s->bare) {
+    flat_slopes_sub(s->p_dv[i], s->F_v[i], s->p_f[i]);
+  }
+  flat_adT_mul(c, x, s->F[i]);
+  flat_axpy(s->p_w[i], 1, c);
+  marker_geometry_pull(s, B, z, zB, s->F[i], g);
+  if (g->a && s->marker_wanted[A]) {
+    flat_AdInvT_mul(fA, &s->G[i], s->F[i]);
+    v6_scale(fA, -1, fA);
+    marker_geometry_pull(s, A, z, zA, fA, g);
+  }
+  return true;
+}
+
 static void rows_pull(mbg__system *s, const real *z, const real *mu, const real *nu, const real *kappa,
                       const mbg__cotangent *g) {
   const mbg_model *m = s->model;
@@ -328,7 +384,7 @@ static void each_clear(void *user, int i) {
 
 static void each_test(void *user, int i) {
   const pull_job *j = user;
-  if (j->s->touched[i]) {
+  if (j->s->touched[i] && !flat_pair_test(j->s, i, j->z, j->g)) {
     pair_test(j->s, i, j->z, j->g);
   }
 }
@@ -337,7 +393,8 @@ static void each_pair(void *user, int i) {
   const pull_job *j = user;
   const mbg__system *s = j->s;
   if (s->touched[i]) {
-    mbg__kin_pair_pull(s, i, s->p_w[i], s->p_dv[i], j->rates ? s->p_dvd[i] : NULL, j->g);
+    mbg__kin_signal_pull(s, i, j->rates ? MBG__LEVEL_ACCELERATION : MBG__LEVEL_VELOCITY, s->p_w[i], s->p_dv[i],
+                         s->p_dvd[i], j->g);
   }
 }
 

@@ -330,6 +330,10 @@ static void check_matrices(fixture *f) {
     compare_column(f, &x, "B of phidd", x.v.B, j, false, g->phidd);
     e[m->full[j]] = 0;
   }
+  /* rows alone go another way in a plane (system_matrices_flat.c) */
+  double *alone = model_case_array(&f->c, mbg__csc_count(x.pB));
+  mbg__system_matrices(f->c.sys, &(mbg__matrices){.B = alone});
+  compare(MATRICES, "B alone", mbg__csc_count(x.pB), alone, x.v.B, 0);
 }
 
 /* ---------------------------------------------------------------------- products and identities */
