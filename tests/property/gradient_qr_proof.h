@@ -115,8 +115,8 @@ static void check_random_qr(uint64_t number) {
   free(text);
 }
 
-/* Few models may be skipped; more of those that mix rows, which are redundant or cannot be closed more often: as many as
-   in gradient_proof.h (`test_mixed`). */
+/* Few models may be skipped; more of those that mix rows, which are redundant or cannot be closed more often: as many
+   as in gradient_proof.h (`test_mixed`). */
 static void few_skipped(int rounds) { few(skipped, with_mixed ? 1 + rounds / 8 : 1 + rounds / 20); }
 
 /* random models with modal bodies, beams or states */
