@@ -52,49 +52,56 @@ static void choose(const mbg__line *line, mbg__depth depth, bool first, const sw
   }
 }
 
-/* The plain operations of values, at order 0; false: another one, or no finite value, for which mbg__line_apply has the
-   words. A square: its exponent is a constant. */
-static bool plain(const mbg__expr *e, const mbg__line *line, bool partials, real a, real b, real *v, real *pa,
-                  real *pb) {
+/* Leaves and plain operations of values, at order 0; false: line i is another one, or has no finite value, for which
+   the general way has the words. A square: its exponent is a constant. */
+static bool plain(const mbg__expr *e, int i, bool partials, const real *x, const sweep *s) {
+  const mbg__line *line = e->code + i;
   real value, by_a = 1, by_b = 1;
   switch (line->op) {
+  case OP_constant:
+    s->v[i] = line->value;
+    return true;
+  case OP_input:
+    s->v[i] = x[line->c];
+    return isfinite(re(s->v[i]));
   case OP_add:
-    value = a + b;
+    value = s->v[line->a] + s->v[line->b];
     break;
   case OP_subtract:
-    value = a - b;
+    value = s->v[line->a] - s->v[line->b];
     by_b = -1;
     break;
   case OP_multiply:
-    value = a * b;
-    by_a = b;
-    by_b = a;
+    by_a = s->v[line->b];
+    by_b = s->v[line->a];
+    value = by_b * by_a;
     break;
   case OP_power:
     if (e->code[line->b].op != OP_constant || e->code[line->b].value != 2) {
       return false;
     }
-    value = a * a;
-    by_a = 2 * a;
+    value = s->v[line->a] * s->v[line->a];
+    by_a = 2 * s->v[line->a];
     by_b = 0;
     break;
   default:
     return false;
   }
-  if (!isfinite(re(value))) {
-    return false;
-  }
-  *v = value;
+  s->v[i] = value;
   if (partials) {
-    *pa = by_a;
-    *pb = by_b;
+    s->pa[i] = by_a;
+    s->pb[i] = by_b;
   }
-  return true;
+  return isfinite(re(value));
 }
 
 static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const real *x, const sweep *s) {
   const size_t width = (size_t)depth.order + 1;
   for (int i = 0; i < e->n;) {
+    if (depth.order == 0 && plain(e, i, depth.partials, x, s)) {
+      i++;
+      continue;
+    }
     const mbg__line *line = e->code + i;
     const size_t at = width * (size_t)i;
     const real *a = s->v + width * (size_t)line->a, *b = s->v + width * (size_t)line->b;
@@ -110,7 +117,7 @@ static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const
       }
     } else if (kind == KIND_choice) {
       choose(line, depth, re(s->v[width * (size_t)line->c]) != 0, s, at);
-    } else if (depth.order > 0 || !plain(e, line, depth.partials, a[0], b[0], s->v + at, s->pa + at, s->pb + at)) {
+    } else {
       const char *complaint =
           mbg__line_apply(line, depth, e->code[line->b].active, a, b, s->v + at, s->pa + at, s->pb + at);
       if (complaint) {

@@ -245,6 +245,8 @@ typedef struct {
   /* The next call is the step before this one, which ends at the state where this one begins and evaluates it alike:
      its last stage takes over the transposed product of stage 0, whose part of lambda is missing until then. */
   bool leave;
+  /* With k: the argument of a stage as the step had it, NULL: it is computed from k. */
+  const real *(*argument)(void *user, int stage, double t);
 } mbg__rk_adjoint_run;
 
 typedef struct mbg__rk_adjoint mbg__rk_adjoint;

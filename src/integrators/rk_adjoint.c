@@ -47,15 +47,15 @@ void mbg__rk_adjoint_destroy(mbg_context *ctx, mbg__rk_adjoint *a) {
   }
 }
 
-/* Y_i = y0 + h sum_j<i a_ij k_j,  k_i = f(t_i, Y_i) or known */
+/* Y_i = y0 + h sum_j<i a_ij k_j,  k_i = f(t_i, Y_i) */
 static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, int nstage, double t0,
                    double t1, const real *y0) {
   const mbg__rk_method *m = a->method;
   for (int i = 0; i < nstage; i++) {
     real *const Y = a->Y + (size_t)i * (size_t)a->n;
     const double t = re(mbg__rk_stage_time(m, i, t0, t1));
-    mbg__rk_combine(run->pool, a->n, Y, y0, t1 - t0, i, m->A[i], run->k ? run->k : a->k);
-    const int status = run->k ? 0 : run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
+    mbg__rk_combine(run->pool, a->n, Y, y0, t1 - t0, i, m->A[i], a->k);
+    const int status = run->rhs(run->user, i, t, Y, a->k + (size_t)i * (size_t)a->n);
     if (status > 0) {
       return mbg__fail(ctx, MBG_ERROR_CONVERGENCE,
                        "adjoint stopped at t = %.9g: right-hand side cannot be evaluated, but was in the simulation",
@@ -66,6 +66,23 @@ static int forward(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjoint_r
     }
   }
   return MBG_OK;
+}
+
+/* the argument of stage i: after forward, or with known k */
+static const real *argument(const mbg__rk_adjoint *a, const mbg__rk_adjoint_run *run, int i, double t0, double t1,
+                            const real *y0) {
+  const mbg__rk_method *m = a->method;
+  real *const Y = a->Y + (size_t)i * (size_t)a->n;
+  if (!run->k) {
+    return Y;
+  }
+  const real *const known = i == 0          ? y0
+                            : run->argument ? run->argument(run->user, i, re(mbg__rk_stage_time(m, i, t0, t1)))
+                                            : NULL;
+  if (!known) {
+    mbg__rk_combine(run->pool, a->n, Y, y0, t1 - t0, i, m->A[i], run->k);
+  }
+  return known ? known : Y;
 }
 
 /* points inside the step that have weights */
@@ -179,7 +196,7 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
   if (p->n > 0) {
     mbg__pool_for(run->pool, TERMS, size, mbg__rk_piece(run->pool, size), point_terms, &w);
   }
-  MBG_TRY(forward(ctx, a, run, p->nstage, t0, t1, y0));
+  MBG_TRY(run->k ? MBG_OK : forward(ctx, a, run, p->nstage, t0, t1, y0));
   for (int i = p->nstage - 1; i >= 0; i--) {
     w.stage = i;
     mbg__pool_for(run->pool, WEIGHT, size, mbg__rk_piece(run->pool, size), stage_weight, &w);
@@ -188,7 +205,7 @@ static int step_adjoint(mbg_context *ctx, mbg__rk_adjoint *a, const mbg__rk_adjo
       vn_zero(size, a->g);
       continue;
     }
-    MBG_TRY(run->vjp(run->user, i, re(mbg__rk_stage_time(m, i, t0, t1)), a->Y + (size_t)i * (size_t)a->n, a->ncol, a->b,
+    MBG_TRY(run->vjp(run->user, i, re(mbg__rk_stage_time(m, i, t0, t1)), argument(a, run, i, t0, t1, y0), a->ncol, a->b,
                      a->g + (size_t)i * (size_t)size));
   }
   mbg__pool_for(run->pool, SUM, size, mbg__rk_piece(run->pool, size), sum_stages, &w);

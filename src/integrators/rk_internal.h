@@ -49,11 +49,16 @@ void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, real h, i
 void mbg__rk_add(int n, real *out, int s, const double *w, const real *k, size_t N);
 typedef void mbg__rk_terms(int n, real *out, int s, const double *w, const real *k, size_t N);
 mbg__rk_terms mbg__rk_add_terms, mbg__rk_add_terms_avx2;
+typedef void mbg__rk_sum(int n, real *out, const real *y, real h, int s, const double *w, const real *k, size_t N);
+mbg__rk_sum mbg__rk_combine_terms, mbg__rk_combine_terms_avx2;
 /* Numbers of n that a thread takes at once: a piece of all stages fits into its cache. */
+enum { MBG__RK_LEAST = 512, MBG__RK_MOST = 4096 };
 static inline int mbg__rk_piece(const mbg__pool *pool, int n) {
-  enum { LEAST = 512, MOST = 4096 };
+  if (n <= MBG__RK_LEAST) {
+    return MBG__RK_LEAST;
+  }
   const int piece = n / (2 * mbg__pool_threads(pool)) + 1;
-  return piece < LEAST ? LEAST : piece > MOST ? MOST : piece;
+  return piece < MBG__RK_LEAST ? MBG__RK_LEAST : piece > MBG__RK_MOST ? MBG__RK_MOST : piece;
 }
 /* mbg__rk_interpolant for some components (NULL: all). */
 void mbg__rk_interpolant_parts(mbg__pool *pool, const mbg__rk_method *method, int n, real h, const real *y,

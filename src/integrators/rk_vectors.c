@@ -33,19 +33,27 @@ void mbg__rk_add(int n, real *out, int s, const double *w, const real *k, size_t
   mbg__rk_add_terms(n, out, s, w, k, N);
 }
 
+static void combine_some(int n, real *out, const real *y, real h, int s, const double *w, const real *k, size_t N) {
+#ifdef MBG__AVX2_BEGIN
+  if (mbg__lanes_wide()) {
+    mbg__rk_combine_terms_avx2(n, out, y, h, s, w, k, N);
+    return;
+  }
+#endif
+  mbg__rk_combine_terms(n, out, y, h, s, w, k, N);
+}
+
 static void combine(void *user, int thread, int first, int end) {
   const vectors *v = user;
-  const int n = end - first;
-  real *out = v->out + first;
   (void)thread;
-  vn_zero(n, out);
-  mbg__rk_add(n, out, v->s, v->w, v->k + first, (size_t)v->n);
-  for (int i = 0; i < n; i++) {
-    out[i] = v->y[first + i] + v->h * out[i];
-  }
+  combine_some(end - first, v->out + first, v->y + first, v->h, v->s, v->w, v->k + first, (size_t)v->n);
 }
 
 void mbg__rk_combine(mbg__pool *pool, int n, real *out, const real *y, real h, int s, const double *w, const real *k) {
+  if (n <= MBG__RK_LEAST) {
+    combine_some(n, out, y, h, s, w, k, (size_t)n);
+    return;
+  }
   mbg__pool_for(pool, COMBINE, n, mbg__rk_piece(pool, n), combine,
                 &(vectors){.n = n, .s = s, .h = h, .w = w, .y = y, .k = k, .out = out});
 }
@@ -141,10 +149,27 @@ void mbg__rk_copy(mbg__pool *pool, int n, real *out, const real *x) {
   mbg__pool_for(pool, COPY, n, mbg__rk_piece(pool, n), copy, &(vectors){.y = x, .out = out});
 }
 
+/* a difference of an infinity, or of no number, with itself is no number */
+static bool all_finite(int n, const real *y) {
+  lane sum = {0};
+  real rest = 0;
+  int i = 0;
+  for (; i + MBG__LANES <= n; i += MBG__LANES) {
+    sum += *(const lane *)(y + i) - *(const lane *)(y + i);
+  }
+  for (; i < n; i++) {
+    rest += y[i] - y[i];
+  }
+  for (int q = 0; q < MBG__LANES; q++) {
+    rest += lane_get(&sum, q);
+  }
+  return re(rest) == 0;
+}
+
 static void find_bad(void *user, int thread, int first, int end) {
   vectors *v = user;
   (void)thread;
-  for (int i = first; i < end; i++) {
+  for (int i = all_finite(end - first, v->y + first) ? end : first; i < end; i++) {
     if (!isfinite(re(v->y[i]))) {
       int before = atomic_load(&v->bad);
       while (i < before && !atomic_compare_exchange_weak(&v->bad, &before, i)) {
@@ -155,6 +180,9 @@ static void find_bad(void *user, int thread, int first, int end) {
 }
 
 int mbg__rk_first_bad(mbg__pool *pool, int n, const real *x) {
+  if (n <= MBG__RK_LEAST && all_finite(n, x)) {
+    return -1;
+  }
   vectors v = {.y = x};
   atomic_init(&v.bad, n);
   mbg__pool_for(pool, FINITE, n, mbg__rk_piece(pool, n), find_bad, &v);

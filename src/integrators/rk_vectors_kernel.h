@@ -48,4 +48,23 @@ void LANES(mbg__rk_add_terms)(int n, real *out, int s, const double *w, const re
   }
 }
 
+/* out = y + h sum_j w_j k_j */
+void LANES(mbg__rk_combine_terms)(int n, real *out, const real *y, real h, int s, const double *w, const real *k,
+                                  size_t N) {
+  int i = 0;
+  for (; i + MBG__LANES <= n; i += MBG__LANES) {
+    *(lane *)(out + i) = (lane){0};
+  }
+  for (; i < n; i++) {
+    out[i] = 0;
+  }
+  LANES(mbg__rk_add_terms)(n, out, s, w, k, N);
+  for (i = 0; i + MBG__LANES <= n; i += MBG__LANES) {
+    *(lane *)(out + i) = *(const lane *)(y + i) + h * *(const lane *)(out + i);
+  }
+  for (; i < n; i++) {
+    out[i] = y[i] + h * out[i];
+  }
+}
+
 #endif

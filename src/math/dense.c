@@ -179,12 +179,38 @@ static void subtract_columns(const real *A, int n, int j, real *Aj) {
   }
 }
 
+static bool usable(real pivot) { return re(pivot) > 0 && isfinite(re(pivot)); }
+
+/* potrf and potrs of two rows: mechanisms with few freedoms solve nothing else, and often */
+static int factor_two(real A[4]) {
+  if (!usable(A[0])) {
+    return 0;
+  }
+  A[0] = r_sqrt(A[0]);
+  A[1] /= A[0];
+  A[3] -= A[1] * A[1];
+  if (!usable(A[3])) {
+    return 1;
+  }
+  A[3] = r_sqrt(A[3]);
+  return 2;
+}
+
+static void solve_two(const real A[4], real b[2]) {
+  const real x = b[0] / A[0], y = (b[1] - x * A[1]) / A[3] / A[3];
+  b[0] = (x - A[1] * y) / A[0];
+  b[1] = y;
+}
+
 /* A = L L^T without conjugation, column by column; returns the first bad row, or n */
 static int potrf(real *A, int n) {
+  if (n == 2) {
+    return factor_two(A);
+  }
   for (int j = 0; j < n; j++) {
     real *Aj = A + (size_t)j * n;
     subtract_columns(A, n, j, Aj);
-    if (!(re(Aj[j]) > 0) || !isfinite(re(Aj[j]))) {
+    if (!usable(Aj[j])) {
       return j;
     }
     Aj[j] = r_sqrt(Aj[j]);
@@ -197,6 +223,10 @@ static int potrf(real *A, int n) {
 
 /* L y = b, then L^T x = y */
 static void potrs(const real *A, int n, real *b) {
+  if (n == 2) {
+    solve_two(A, b);
+    return;
+  }
   for (int j = 0; j < n; j++) {
     b[j] /= A[(size_t)j * n + j];
     vn_axpy(n - j - 1, b + j + 1, -b[j], A + (size_t)j * n + j + 1);

@@ -86,15 +86,38 @@ static inline void ln_mulv_add(int m, int n, const real *restrict A, const lane 
 
 /* ---------------------------------------------------------------------- Q R */
 
-/* x <- H_k x */
-static inline void reflect_lanes(const mbg__householder *q, int k, lane *x) {
-  const real *u = q->A + (size_t)k * (size_t)q->m + k + 1;
-  const int below = q->end[k] - k - 1;
+/* x <- x - tau (1, u) (1, u).x */
+static inline void reflect_below(int below, real tau, const real *restrict u, lane *restrict x) {
   lane d;
-  ln_dot(below, &d, u, x + k + 1);
-  d = q->tau[k] * (x[k] + d);
-  x[k] -= d;
-  ln_subtract(below, x + k + 1, &d, u);
+  ln_dot(below, &d, u, x + 1);
+  d = tau * (x[0] + d);
+  x[0] -= d;
+  ln_subtract(below, x + 1, &d, u);
+}
+
+/* x <- H_k x; short reflectors, as joints between neighbours make, have code without loops */
+static inline void reflect_lanes(const mbg__householder *q, int k, lane *x) {
+  const real *u = q->A + (size_t)k * (size_t)q->m + k + 1, tau = q->tau[k];
+  const int below = q->end[k] - k - 1;
+  switch (below) {
+  case 1:
+    reflect_below(1, tau, u, x + k);
+    break;
+  case 2:
+    reflect_below(2, tau, u, x + k);
+    break;
+  case 3:
+    reflect_below(3, tau, u, x + k);
+    break;
+  case 4:
+    reflect_below(4, tau, u, x + k);
+    break;
+  case 5:
+    reflect_below(5, tau, u, x + k);
+    break;
+  default:
+    reflect_below(below, tau, u, x + k);
+  }
 }
 
 /* x <- Q x and x <- Q^T x (m) */

@@ -197,9 +197,13 @@ void mbg__householder_mul_T(const mbg__householder *q, real *C, int ncol) {
 }
 
 int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n) {
-  *q = (mbg__householder){.m = m > 0 ? m : 1, .n = n, .lwork = work_size(m, n), .wide = mbg__lanes_wide()};
-  q->A = MBG_TAKE(arena, real, (size_t)q->m * (size_t)n);
-  q->tau = MBG_TAKE(arena, real, n);
+  real *A = MBG_TAKE(arena, real, (size_t)(m > 0 ? m : 1) * (size_t)n), *tau = MBG_TAKE(arena, real, n);
+  return mbg__householder_prepare_in(q, arena, m, n, A, tau);
+}
+
+int mbg__householder_prepare_in(mbg__householder *q, mbg__arena *arena, int m, int n, real *A, real *tau) {
+  *q = (mbg__householder){
+      .m = m > 0 ? m : 1, .n = n, .A = A, .tau = tau, .lwork = work_size(m, n), .wide = mbg__lanes_wide()};
   q->first = MBG_TAKE(arena, int, n);
   q->end = MBG_TAKE(arena, int, n);
   q->last = MBG_TAKE(arena, int, n);

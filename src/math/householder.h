@@ -27,6 +27,8 @@ typedef struct {
 } mbg__householder;
 
 int mbg__householder_prepare(mbg__householder *q, mbg__arena *arena, int m, int n);
+/* The same with memory of the caller: A (m x n), tau (n). */
+int mbg__householder_prepare_in(mbg__householder *q, mbg__arena *arena, int m, int n, real *A, real *tau);
 /* From here on column k of matrices is 0 outside the rows first[k] ... end[k] - 1. */
 void mbg__householder_envelope(mbg__householder *q, const int *first, const int *end);
 void mbg__householder_factor(mbg__householder *q);

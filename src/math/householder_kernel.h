@@ -47,20 +47,16 @@ static inline void reflect_columns(int below, real tau, const real *restrict u, 
   }
 }
 
-/* column k of the rows into a, from row `first` on; the sum of squares above k */
-static inline real take_column(const real *restrict from, size_t stride, int first, int k, int end, real *restrict a) {
-  real above = 0;
-  int i = first;
+/* what stands above row k in its column of the rows, into a; its sum of squares */
+static inline real take_above(const real *restrict from, size_t stride, int first, int k, real *restrict a) {
+  real sum = 0;
   from += (size_t)first * stride;
-  for (; i < k; i++, from += stride) {
+  for (int i = first; i < k; i++, from += stride) {
     const real x = *from;
     a[i] = x;
-    above += x * x;
+    sum += x * x;
   }
-  for (; i < end; i++, from += stride) {
-    a[i] = *from;
-  }
-  return above;
+  return sum;
 }
 
 /* keeps the smallest share of the diagonal in its column; squares that leave the range of numbers are left to
@@ -75,31 +71,59 @@ static inline void compare_share(mbg__householder *q, int k, double above, doubl
   }
 }
 
-/* Row i of the matrix begins at rows + stride i. Its columns become those of A one after the other. */
+/* Column k from its diagonal on, n entries: into a, which becomes its reflector; then the columns behind it. */
+static inline void reflect_by(mbg__householder *q, int k, int n, real above, real *restrict a) {
+  const size_t stride = (size_t)q->stride;
+  real *const rows = q->rows + (size_t)k * stride;
+  for (int i = 0; i < n; i++) {
+    a[i] = rows[(size_t)i * stride + (size_t)k];
+  }
+  const real s = vn_dot_long(n, a, a);
+  compare_share(q, k, re(above), re(s));
+  if (re(s) == 0) {
+    q->tau[k] = 0;
+    return;
+  }
+  const real norm = r_sqrt(s), alpha = re(a[0]) > 0 ? -norm : norm, pivot = a[0] - alpha, tau = -pivot / alpha;
+  q->tau[k] = tau;
+  for (int i = 1; i < n; i++) {
+    a[i] /= pivot;
+  }
+  a[0] = alpha;
+  for (int j = k + 1; j < q->last[k]; j++) {
+    if (q->first[j] <= k) {
+      reflect_columns(n - 1, tau, a + 1, rows + j, stride);
+      j += MBG__LANES - 1;
+    }
+  }
+}
+
+/* Row i of the matrix begins at rows + stride i. Its columns become those of A one after the other. Short reflectors,
+   as joints between neighbours make, have code without loops. */
 void LANES(mbg__householder_by_rows)(mbg__householder *q) {
-  const size_t stride = (size_t)q->stride, m = (size_t)q->m;
   q->known = true;
   q->least = 2;
   for (int k = 0; k < q->n; k++) {
-    const int end = q->end[k];
-    real *restrict a = q->A + (size_t)k * m;
-    const real above = take_column(q->rows + k, stride, q->first[k], k, end, a), s = vn_dot_long(end - k, a + k, a + k);
-    compare_share(q, k, re(above), re(s));
-    if (re(s) == 0) {
-      q->tau[k] = 0;
-      continue;
-    }
-    const real norm = r_sqrt(s), alpha = re(a[k]) > 0 ? -norm : norm, pivot = a[k] - alpha;
-    q->tau[k] = -pivot / alpha;
-    for (int i = k + 1; i < end; i++) {
-      a[i] /= pivot;
-    }
-    a[k] = alpha;
-    for (int j = k + 1; j < q->last[k]; j++) {
-      if (q->first[j] <= k) {
-        reflect_columns(end - k - 1, q->tau[k], a + k + 1, q->rows + (size_t)k * stride + j, stride);
-        j += MBG__LANES - 1;
-      }
+    real *const a = q->A + (size_t)k * (size_t)q->m;
+    const real above = take_above(q->rows + k, (size_t)q->stride, q->first[k], k, a);
+    switch (q->end[k] - k) {
+    case 2:
+      reflect_by(q, k, 2, above, a + k);
+      break;
+    case 3:
+      reflect_by(q, k, 3, above, a + k);
+      break;
+    case 4:
+      reflect_by(q, k, 4, above, a + k);
+      break;
+    case 5:
+      reflect_by(q, k, 5, above, a + k);
+      break;
+    case 6:
+      reflect_by(q, k, 6, above, a + k);
+      break;
+    default:
+      reflect_by(q, k, q->end[k] - k, above, a + k);
     }
   }
 }

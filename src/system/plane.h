@@ -49,7 +49,7 @@ typedef struct {
   double beta;
 } mbg__plane_weights;
 
-/* By frames, twists v (nw) and attributes (na); each may be NULL. After linearize. */
+/* By frames and twists v, over free velocities (nv), and by attributes (na, may be NULL). After linearize. */
 void mbg__plane_pull(mbg__plane *p, const mbg__plane_weights *c, real *gw, real *gv, real *ga);
 
 /* Signals of a sampling of level kinematics in a model of planar bodies, whose other elements do not matter: relative
@@ -59,6 +59,9 @@ typedef struct mbg__plane_sample mbg__plane_sample;
 /* *out: NULL when a body is not planar, or the level is another one. `what` is referenced. */
 int mbg__plane_sample_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, const mbg__sampling *what,
                              mbg__plane_sample **out);
+/* The same for the coordinates that count whole turns, whose sampling becomes *what. */
+int mbg__plane_turns_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, mbg__sampling *what,
+                            mbg__plane_sample **out);
 /* A run begins, with all bodies in the plane: false, a marker is not. */
 bool mbg__plane_sample_begin(mbg__plane_sample *p);
 /* The bodies it looks at, and where their frames (cos, sin, x and y) go before the calls that follow. */
@@ -67,5 +70,7 @@ real *mbg__plane_sample_frame(mbg__plane_sample *p, int body);
 /* mbg__system_sample, and mbg__system_sample_both, at free velocities v. */
 int mbg__plane_sample_values(mbg_context *ctx, mbg__plane_sample *p, real t, const real *v, real *y);
 int mbg__plane_sample_both(mbg_context *ctx, mbg__plane_sample *p, real t, const real *v);
+/* The coordinates alone: with so many turns (nturn), where mbg__system_coords and mbg__system_coord_rates find them. */
+void mbg__plane_sample_coords(mbg__plane_sample *p, real t, const real *v, const int *turns);
 
 #endif

@@ -80,6 +80,10 @@ static mbg__plane_row row_of(mbg__plane *p, const mbg__term *t, int place) {
   row.phi = (const real *)&pairs->phi[row.kind] + row.q;
   row.phid = (const real *)&pairs->phid[row.kind] + row.q;
   row.gamma = (const real *)&pairs->gamma[row.kind] + row.q;
+  row.on[0] = (const real *)pairs->on_B[row.kind] + row.q;
+  row.on[1] = (const real *)pairs->on_A[row.kind] + row.q;
+  row.body[0] = pairs->B.body[row.q];
+  row.body[1] = pairs->A.body[row.q];
   row.to[0] = (real *)&pairs->row[0][row.kind] + row.q;
   row.to[1] = (real *)&pairs->row[1][row.kind] + row.q;
   return row;
@@ -125,7 +129,7 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__plane *p) {
   p->H = mbg__arena_take(arena, bodies, sizeof(*p->H));
   p->mass = MBG_TAKE(arena, real, 9 * (size_t)m->nbody);
   for (int i = 0; i < MBG_COUNT(vectors); i++) {
-    *vectors[i] = mbg__arena_take(arena, bodies, sizeof(vec3));
+    *vectors[i] = mbg__arena_take(arena, bodies + 1, sizeof(vec3)); /* behind them: see gather */
   }
   const int err = mbg__arena_check(ctx, arena);
   for (size_t i = 0; err == MBG_OK && i < groups; i++) {
@@ -288,24 +292,22 @@ void mbg__plane_values(mbg__plane *p, real *f, real *phi, real *phid, real *gamm
   }
 }
 
-/* entries of a row on a body */
-static void add_entries(const mbg__plane *p, const mbg__strided *out, int body, int row, double sign, const lane3 x,
-                        int q) {
-  if (body < p->s->model->nbody) {
-    real *entry = out->entries + 3 * (size_t)body * out->down + (size_t)row * out->across;
-    entry[0] += sign * lane_get(&x[0], q);
-    entry[out->down] += sign * lane_get(&x[1], q);
-    entry[2 * out->down] += sign * lane_get(&x[2], q);
-  }
-}
-
 void mbg__plane_columns(const mbg__plane *p, int n, const int *rows, const mbg__strided *out) {
+  const int nbody = p->s->model->nbody;
+  const size_t down = out->down;
   memset(out->entries, 0, out->count * sizeof(real));
   for (int i = 0; i < n; i++) {
     const mbg__plane_row *row = &p->rows[rows[i]];
-    const mbg__plane_pairs *q = &p->pairs[row->pairs];
-    add_entries(p, out, q->B.body[row->q], i, row->sign, q->on_B[row->kind], row->q);
-    add_entries(p, out, q->A.body[row->q], i, -row->sign, q->on_A[row->kind], row->q);
+    for (int side = 0; side < 2; side++) {
+      if (row->body[side] < nbody) {
+        real *entry = out->entries + 3 * (size_t)row->body[side] * down + (size_t)i * out->across;
+        const real *on = row->on[side];
+        const double sign = side ? -row->sign : row->sign;
+        entry[0] += sign * on[0];
+        entry[down] += sign * on[MBG__LANES];
+        entry[2 * down] += sign * on[2 * MBG__LANES];
+      }
+    }
   }
 }
 
@@ -368,12 +370,9 @@ void mbg__plane_pull(mbg__plane *p, const mbg__plane_weights *c, real *gw, real 
   if (ga) {
     mbg__plane_pull_attributes(p, ga);
   }
-  for (int b = 0; b < m->nbody; b++) {
-    if (gw) {
-      plane_give(gw + m->bodies[b].voff, p->gw[b]);
-    }
-    if (gv) {
-      plane_give(gv + m->bodies[b].voff, p->gv[b]);
-    }
+  const real *w = p->gw[0], *v = p->gv[0];
+  for (int i = 0; i < 3 * m->nbody; i++) {
+    gw[i] += w[i];
+    gv[i] += v[i];
   }
 }

@@ -55,6 +55,8 @@ typedef struct {
   int pairs, q, kind; /* lane q of pairs */
   double sign;
   const real *phi, *phid, *gamma; /* before the sign */
+  const real *on[2];              /* gradients by the twists of B and A, components MBG__LANES apart */
+  int body[2];                    /* those bodies */
   real *to[2];                    /* place in `row` of its pair */
 } mbg__plane_row;
 

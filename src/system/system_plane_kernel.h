@@ -7,20 +7,25 @@
 
 /* ---------------------------------------------------------------------- lanes and bodies */
 
-/* out = component k of the bodies' arrays with `width` components */
-static inline void gather(const real *from, int width, int k, const int *body, lane *out) {
+/* out[k] = component k of the bodies' arrays with `width` components, n of them: rows of four numbers are turned, so
+   that behind the last body there is room for one more */
+static inline void gather(const real *from, int width, int n, const int *body, lane *out) {
 #ifdef MBG_COMPLEX
-  *out = from[width * body[0] + k];
-#else
-  *out = (lane){from[width * body[0] + k], from[width * body[1] + k], from[width * body[2] + k],
-                from[width * body[3] + k]};
-#endif
-}
-
-static inline void gather3(const real *from, const int *body, lane3 out) {
-  for (int k = 0; k < 3; k++) {
-    gather(from, 3, k, body, &out[k]);
+  for (int k = 0; k < n; k++) {
+    out[k] = from[width * body[0] + k];
   }
+#else
+  const lane a = *(const lane *)(from + width * body[0]), b = *(const lane *)(from + width * body[1]);
+  const lane c = *(const lane *)(from + width * body[2]), d = *(const lane *)(from + width * body[3]);
+  const lane ab = {a[0], b[0], a[2], b[2]}, cd = {c[0], d[0], c[2], d[2]};
+  const lane ab1 = {a[1], b[1], a[3], b[3]}, cd1 = {c[1], d[1], c[3], d[3]};
+  out[0] = (lane){ab[0], ab[1], cd[0], cd[1]};
+  out[1] = (lane){ab1[0], ab1[1], cd1[0], cd1[1]};
+  out[2] = (lane){ab[2], ab[3], cd[2], cd[3]};
+  if (n > 3) {
+    out[3] = (lane){ab1[2], ab1[3], cd1[2], cd1[3]};
+  }
+#endif
 }
 
 /* of bodies += x */
@@ -93,11 +98,8 @@ static inline void place_end(const mbg__plane *p, mbg__plane_end *e) {
   const mbg__plane_frame_lanes *m = &e->h;
   mbg__plane_frame_lanes H;
   lane3 v;
-  gather(&p->H[0].c, 4, 0, e->body, &H.c);
-  gather(&p->H[0].c, 4, 1, e->body, &H.s);
-  gather(&p->H[0].c, 4, 2, e->body, &H.x);
-  gather(&p->H[0].c, 4, 3, e->body, &H.y);
-  gather3(p->v[0], e->body, v);
+  gather(&p->H[0].c, 4, 4, e->body, &H.c);
+  gather(p->v[0], 3, 3, e->body, v);
   e->H.c = H.c * m->c - H.s * m->s;
   e->H.s = H.s * m->c + H.c * m->s;
   e->H.x = H.x + H.c * m->x - H.s * m->y;
@@ -188,9 +190,9 @@ static inline void row_sum(const mbg__plane_pairs *q, const lane *x, lane3 b, la
 
 static inline void linearize_end(const mbg__plane *p, mbg__plane_end *e) {
   lane3 x;
-  gather3(p->a[0], e->body, x);
+  gather(p->a[0], 3, 3, e->body, x);
   take_in(&e->h, x, e->d);
-  gather3(p->u[0], e->body, x);
+  gather(p->u[0], 3, 3, e->body, x);
   take_in(&e->h, x, e->u);
 }
 
@@ -231,9 +233,9 @@ void LANES(mbg__plane_linearize_pairs)(mbg__plane *p) {
 
 static inline void weigh_end(const mbg__plane *p, mbg__plane_end *e) {
   lane3 x;
-  gather3(p->z[0], e->body, x);
+  gather(p->z[0], 3, 3, e->body, x);
   take_in(&e->h, x, e->z);
-  gather3(p->y[0], e->body, x);
+  gather(p->y[0], 3, 3, e->body, x);
   take_in(&e->h, x, e->y);
 }
 

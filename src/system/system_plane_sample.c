@@ -2,6 +2,8 @@
    signals and their transposes look for them. */
 #include "system/system_plane.h"
 
+#include <string.h>
+
 /* One end of a pair; the ground is a body that does not move. */
 typedef struct {
   int marker, body;   /* body: entry of the list of bodies */
@@ -77,6 +79,21 @@ int mbg__plane_sample_create(mbg_context *ctx, mbg__arena *arena, mbg__system *s
     *out = p;
   }
   return err;
+}
+
+int mbg__plane_turns_create(mbg_context *ctx, mbg__arena *arena, mbg__system *s, mbg__sampling *what,
+                            mbg__plane_sample **out) {
+  const mbg_model *m = s->model;
+  *what = (mbg__sampling){.level = MBG__SAMPLE_KINEMATICS};
+  what->coord = MBG_TAKE(arena, int, m->nturn);
+  what->pair = MBG_TAKE(arena, int, m->nturn);
+  for (int i = 0; what->coord && what->pair && i < m->ncoord; i++) {
+    if (m->coords[i].turn >= 0) {
+      what->coord[what->ncoord++] = i;
+      what->pair[what->npair++] = m->coords[i].pair;
+    }
+  }
+  return mbg__plane_sample_create(ctx, arena, s, what, out);
 }
 
 static bool begin_end(const mbg__plane_sample *p, sample_end *e) {
@@ -168,6 +185,11 @@ static void place(mbg__plane_sample *p, real t, const real *v) {
 int mbg__plane_sample_values(mbg_context *ctx, mbg__plane_sample *p, real t, const real *v, real *y) {
   place(p, t, v);
   return mbg__sample_values(ctx, p->s, p->what, y);
+}
+
+void mbg__plane_sample_coords(mbg__plane_sample *p, real t, const real *v, const int *turns) {
+  memcpy(p->s->turns, turns, (size_t)p->s->model->nturn * sizeof(int));
+  place(p, t, v);
 }
 
 int mbg__plane_sample_both(mbg_context *ctx, mbg__plane_sample *p, real t, const real *v) {

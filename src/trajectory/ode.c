@@ -9,8 +9,12 @@
 mbg__segment mbg__segment_between(double ta, double tb) { return (mbg__segment){fmin(ta, tb), fmax(ta, tb)}; }
 
 real mbg__segment_inside(const mbg__segment *s, real t) {
-  const double d = 8 * DBL_EPSILON * fmax(fabs(s->ta), fabs(s->tb));
-  return isfinite(d) && s->tb - s->ta > 4 * d ? r_value(fmin(fmax(re(t), s->ta + d), s->tb - d), t) : t;
+  const double a = fabs(s->ta), b = fabs(s->tb), d = 8 * DBL_EPSILON * (a > b ? a : b);
+  if (!(isfinite(d) && s->tb - s->ta > 4 * d)) {
+    return t;
+  }
+  const double x = re(t), low = s->ta + d, high = s->tb - d, above = x > low ? x : low;
+  return r_value(above < high ? above : high, t);
 }
 
 mbg__segment mbg__plan_segment(const mbg__run_plan *plan, double ta, double tb) {

@@ -1,8 +1,6 @@
-#include "trajectory/rank_watch.h"
+#include "trajectory/rank_watch_internal.h"
 
-#include "math/householder.h"
 #include "mbgrad/model.h"
-#include "system/saddle.h"
 #include "system/system_internal.h"
 
 #include <string.h>
@@ -10,57 +8,11 @@
 enum { ITERATIONS = 12, SUBSTEPS = 24 };
 /* dense factors of so many rows and twice as many velocities cost less than sparse ones */
 enum { SMALL = 24 };
-static const double singular = 1e-7;   /* sigma that counts as 0: the rank tolerance; smaller changes are rounding */
-static const double near = 1e-4;       /* sigma worth a warning: eight digits of a gradient are lost */
-static const double suspicious = 0.05; /* sigma that may explain why a run stopped */
-static const double share = 0.25;      /* part of sigma by which it may change between samples */
-static const double finest = 0.002;    /* ... but not less than this */
-static const double aligned = 0.7;     /* cosine of singular vectors that belong together */
-static const double certain = 0.9;     /* cosine of vectors that did not change their sign */
-
-/* sigma at a time, with its singular vectors */
-typedef struct {
-  double t, sigma;
-  bool sharp; /* the vectors have converged */
-  double *y;  /* over rows of unit length         (nrow) */
-  double *x;  /* velocities, in world axes        (nw) */
-} sample;
-
-struct mbg__rank_watch {
-  mbg__arena arena;
-  const mbg_model *m;
-  mbg__system *sys;
-  const mbg__rank *rank;
-  mbg__saddle saddle; /* of many rows; else the factors Q R of W^-1/2 B^T L^-1, L: lengths of the rows */
-  bool small;
-  mbg__householder qr;
-  int *column;  /* of a row in R, -1: dropped                (nrow) */
-  real *k;      /* scratch for R                             (nkept) */
-  double *root; /* of W                                      (nv) */
-  real *B;
-  double *length; /* of the rows                              (nrow) */
-  double *W;      /* metric of free velocities                (nv) */
-  double *seed;   /* a fixed vector without symmetry          (nrow) */
-  double *z;      /*                                          (nrow) */
-  real *b;        /*                                          (nv + nrow) */
-  sample at[2];
-  int now;      /* the last sample */
-  int count;    /* samples of the run */
-  double rate;  /* of sigma, before the last sample */
-  double next;  /* time of the next sample */
-  int passages; /* of singular positions */
-  double when;  /* ... time and row of the first one */
-  int passed_row;
-  int split; /* parameter without a gradient, -1: none */
-  double split_t;
-  double least, least_t; /* smallest sigma */
-  int least_row;
-  /* the state, while rows are added that a formulation leaves out */
-  mbg__frame *H;
-  real *v, *vd, *lambda; /*                                  (nw), (nw), (nrow) */
-  int *turns;
-  real *rows, *ga, *gp, *dp; /*                              (nrow), (na), (np), (np) */
-};
+static const double singular = 1e-7; /* sigma that counts as 0: the rank tolerance; smaller changes are rounding */
+static const double share = 0.25;    /* part of sigma by which it may change between samples */
+static const double finest = 0.002;  /* ... but not less than this */
+static const double aligned = 0.7;   /* cosine of singular vectors that belong together */
+static const double certain = 0.9;   /* cosine of vectors that did not change their sign */
 
 /* ---------------------------------------------------------------------- creation */
 
@@ -85,6 +37,7 @@ static void take_arrays(mbg__rank_watch *w) {
   w->column = MBG_TAKE(a, int, m->nrow);
   w->k = MBG_TAKE(a, real, w->rank->nkept);
   w->root = MBG_TAKE(a, double, m->nv);
+  w->unit = MBG_TAKE(a, double, w->rank->nkept);
   if (w->small) {
     (void)mbg__householder_prepare(&w->qr, a, m->nv, w->rank->nkept);
   }
@@ -178,21 +131,62 @@ static double normalize(int n, double *a) {
   return l;
 }
 
-/* Q R of rows of unit length; false: singular */
-static bool factor_small(mbg__rank_watch *w) {
+/* where the factors of W^-1/2 B^T L^-1 expect it */
+static mbg__strided place_of_rows(const mbg__rank_watch *w) {
+  const mbg__householder *q = &w->qr;
+  const size_t m = (size_t)q->m, n = (size_t)q->n, stride = (size_t)q->stride;
+  return q->rows ? (mbg__strided){.entries = q->rows, .count = m * stride, .down = stride, .across = 1}
+                 : (mbg__strided){.entries = q->A, .count = m * n, .down = 1, .across = m};
+}
+
+/* from the rows of the system and their lengths */
+static void take_rows(const mbg__rank_watch *w, const mbg__strided *to) {
   const mbg__csc *p = mbg__system_pattern_B(w->sys);
-  mbg__householder *q = &w->qr;
-  real *entries = q->rows ? q->rows : q->A;
-  const size_t down = q->rows ? (size_t)q->stride : 1, across = q->rows ? 1 : (size_t)q->m;
-  bool regular = true;
-  memset(entries, 0, (size_t)q->m * (q->rows ? down : (size_t)q->n) * sizeof(real));
+  memset(to->entries, 0, to->count * sizeof(real));
   for (int j = 0; j < p->ncol; j++) {
     for (int k = p->colptr[j]; k < p->colptr[j + 1]; k++) {
       const int row = p->rowind[k], column = w->column[row];
       if (column >= 0 && w->length[row] > 0) {
-        entries[(size_t)j * down + (size_t)column * across] = re(w->B[k]) / (w->length[row] * w->root[j]);
+        to->entries[(size_t)j * to->down + (size_t)column * to->across] = re(w->B[k]) / (w->length[row] * w->root[j]);
       }
     }
+  }
+}
+
+/* the same of the plane, and the lengths */
+static void take_rows_in_plane(mbg__rank_watch *w, const mbg__strided *to) {
+  const int n = w->rank->nkept, nv = w->m->nv;
+  mbg__plane_columns(w->flat->plane, n, w->rank->kept, to);
+  memset(w->length, 0, (size_t)w->m->nrow * sizeof(double));
+  memset(w->unit, 0, (size_t)n * sizeof(double));
+  for (int j = 0; j < nv; j++) {
+    for (int k = 0; k < n; k++) {
+      const double x = re(to->entries[(size_t)j * to->down + (size_t)k * to->across]) / w->root[j];
+      w->unit[k] += x * x;
+      to->entries[(size_t)j * to->down + (size_t)k * to->across] = x;
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    const double length = sqrt(w->unit[k]);
+    w->length[w->rank->kept[k]] = length;
+    w->unit[k] = length > 0 ? 1 / length : 0;
+  }
+  for (int j = 0; j < nv; j++) {
+    for (int k = 0; k < n; k++) {
+      to->entries[(size_t)j * to->down + (size_t)k * to->across] *= w->unit[k];
+    }
+  }
+}
+
+/* Q R of rows of unit length; false: singular */
+static bool factor_small(mbg__rank_watch *w) {
+  mbg__householder *q = &w->qr;
+  const mbg__strided to = place_of_rows(w);
+  bool regular = true;
+  if (w->flat) {
+    take_rows_in_plane(w, &to);
+  } else {
+    take_rows(w, &to);
   }
   if (q->rows) {
     mbg__householder_factor_rows(q);
@@ -208,6 +202,9 @@ static bool factor_small(mbg__rank_watch *w) {
 /* Lengths of the rows in W, then the factors of [W B^T; B 0]; false: singular. */
 static bool factor(mbg__rank_watch *w) {
   const mbg__csc *p = mbg__system_pattern_B(w->sys);
+  if (w->flat) {
+    return factor_small(w);
+  }
   mbg__system_matrices(w->sys, &(mbg__matrices){.B = w->B});
   memset(w->length, 0, (size_t)w->m->nrow * sizeof(double));
   for (int j = 0; j < p->ncol; j++) {
@@ -285,6 +282,18 @@ static void finish_small(mbg__rank_watch *w) {
   }
 }
 
+/* the axes of a body */
+static void axes_of(const mbg__rank_watch *w, int body, double R[9]) {
+  const real *h = w->flat ? mbg__plane_frames(w->flat->plane) + 4 * (size_t)body : NULL;
+  for (int i = 0; !h && i < 9; i++) {
+    R[i] = re(w->sys->H[body].R[i]);
+  }
+  if (h) {
+    const double turn[9] = {re(h[0]), -re(h[1]), 0, re(h[1]), re(h[0]), 0, 0, 0, 1};
+    memcpy(R, turn, sizeof(turn));
+  }
+}
+
 /* x, of unit length in W, turned into world axes */
 static void take_velocities(mbg__rank_watch *w, double sigma, double *x) {
   const mbg_model *m = w->m;
@@ -296,23 +305,16 @@ static void take_velocities(mbg__rank_watch *w, double sigma, double *x) {
     x[m->full[j]] = sigma * w->root[j] * re(w->b[j]);
   }
   for (int b = 0; b < m->nbody; b++) {
-    const real *R = w->sys->H[b].R;
+    double R[9];
+    axes_of(w, b, R);
     for (int part = 0; m->bodies[b].nvel == 6 && part < 6; part += 3) {
       double *a = x + m->bodies[b].voff + part;
       const double c[3] = {a[0], a[1], a[2]};
       for (int i = 0; i < 3; i++) {
-        a[i] = re(R[3 * i]) * c[0] + re(R[3 * i + 1]) * c[1] + re(R[3 * i + 2]) * c[2];
+        a[i] = R[3 * i] * c[0] + R[3 * i + 1] * c[1] + R[3 * i + 2] * c[2];
       }
     }
   }
-}
-
-static int largest_row(const mbg__rank_watch *w, const double *y) {
-  int row = 0;
-  for (int i = 1; i < w->m->nrow; i++) {
-    row = fabs(y[i]) > fabs(y[row]) ? i : row;
-  }
-  return row;
 }
 
 static void keep_least(mbg__rank_watch *w, double t, double sigma, int row) {
@@ -324,7 +326,7 @@ static void keep_least(mbg__rank_watch *w, double t, double sigma, int row) {
 }
 
 /* the sample at t, where the system is; `last` (NULL: none) gives its vectors their start */
-static void measure(mbg__rank_watch *w, double t, const sample *last, sample *out) {
+static void measure(mbg__rank_watch *w, double t, const mbg__rank_sample *last, mbg__rank_sample *out) {
   const int nrow = w->m->nrow;
   out->t = t;
   out->sharp = false;
@@ -351,7 +353,7 @@ static void measure(mbg__rank_watch *w, double t, const sample *last, sample *ou
 
 /* At a singular position y.B = 0. A change of a parameter keeps the position in the motion only if y.phi_p = 0, too:
    otherwise the branches that meet there come apart, and the motion after it does not depend on p smoothly. */
-static int check_parameters(mbg_context *ctx, mbg__rank_watch *w, const sample *s, double when) {
+static int check_parameters(mbg_context *ctx, mbg__rank_watch *w, const mbg__rank_sample *s, double when) {
   const mbg_model *m = w->m;
   const mbg__design *design = mbg__system_design(w->sys);
   const double most = fmax(0.02, 5 * s->sigma); /* y is that of a neighbouring position */
@@ -388,10 +390,10 @@ done:
 }
 
 /* after a sample behind a singular position, with the system at its time */
-static int pass(mbg_context *ctx, mbg__rank_watch *w, const sample *last, const sample *s) {
+static int pass(mbg_context *ctx, mbg__rank_watch *w, const mbg__rank_sample *last, const mbg__rank_sample *s) {
   const double y = dot(w->m->nrow, last->y, s->y), x = dot(w->m->nw, last->x, s->x);
   const double when = last->t + (s->t - last->t) * last->sigma / (last->sigma + s->sigma);
-  const int row = largest_row(w, s->y);
+  const int row = mbg__rank_watch_row(w, s->y);
   if (w->passages++ == 0) {
     w->when = when;
     w->passed_row = row;
@@ -414,7 +416,7 @@ static int pass(mbg_context *ctx, mbg__rank_watch *w, const sample *last, const 
 
 /* Has sigma gone through 0 since the last sample? Then it falls to 0 at the rate it had and rises as fast again; its
    signed value goes on along a line, on whichever branch the run has left. */
-static bool went_through(const mbg__rank_watch *w, const sample *last, const sample *s) {
+static bool went_through(const mbg__rank_watch *w, const mbg__rank_sample *last, const mbg__rank_sample *s) {
   const double y = dot(w->m->nrow, last->y, s->y), x = dot(w->m->nw, last->x, s->x);
   const double signed_ = last->sigma + w->rate * (s->t - last->t);
   return w->count > 1 && last->sharp && s->sharp && fabs(y) > aligned && fabs(x) > aligned && signed_ < 0 &&
@@ -424,11 +426,11 @@ static bool went_through(const mbg__rank_watch *w, const sample *last, const sam
 /* A sample at t, where the system is. The sign of one beside the singular position is not clear: what follows is
    compared with the sample before. */
 static int look(mbg_context *ctx, mbg__rank_watch *w, double t) {
-  const sample *last = w->count > 0 ? &w->at[w->now] : NULL;
-  sample *s = &w->at[!w->now];
+  const mbg__rank_sample *last = w->count > 0 ? &w->at[w->now] : NULL;
+  mbg__rank_sample *s = &w->at[!w->now];
   int err = MBG_OK;
   measure(w, t, last, s);
-  keep_least(w, t, s->sigma, largest_row(w, s->y));
+  keep_least(w, t, s->sigma, mbg__rank_watch_row(w, s->y));
   if (last && last->sigma - s->sigma > singular && s->sigma < fmax(singular, fmin(finest, 0.1 * last->sigma))) {
     w->next = t + 0.5 * (t - last->t);
     return MBG_OK;
@@ -439,6 +441,7 @@ static int look(mbg_context *ctx, mbg__rank_watch *w, double t) {
     const double dt = t - last->t, change = through ? s->sigma + last->sigma : s->sigma - last->sigma;
     w->rate = fabs(change) > singular ? change / dt : 0;
     w->next = t + fmin(fmax(share * s->sigma, finest) / fabs(w->rate), 2 * dt);
+    MBG_TRY(through && w->flat ? w->flat->place_system(w->flat->user, t) : MBG_OK);
     MBG_TRY(through ? pass(ctx, w, last, s) : MBG_OK);
   }
   w->count++;
@@ -508,53 +511,15 @@ done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- words */
+bool mbg__rank_watch_small(const mbg__rank_watch *w) { return !w || w->small; }
 
-void mbg__rank_watch_report(mbg_context *ctx, const mbg__rank_watch *w) {
-  char label[160];
-  if (w && w->passages > 0) {
-    mbg__row_label(w->m, w->passed_row, label, sizeof(label));
-    mbg__note(
-        ctx, MBG_WARNING,
-        "t = %.6g: the run passes a singular position (%d in all): %s depends on the other constraints; it goes on "
-        "with "
-        "continuous velocities, but results and gradients lose digits there (condition %.1e at t = %.6g): compare "
-        "with another step or tolerance",
-        mbg__time_shown(w->when), w->passages, label, 1 / fmax(w->least, 1e-16), mbg__time_shown(w->least_t));
-  } else if (w && w->least < near) {
-    mbg__row_label(w->m, w->least_row, label, sizeof(label));
-    mbg__note(
-        ctx, MBG_WARNING,
-        "t = %.6g: nearly singular position: %s nearly depends on the other constraints (condition %.1e); results "
-        "and gradients lose digits there: compare with another step or tolerance",
-        mbg__time_shown(w->least_t), label, 1 / fmax(w->least, 1e-16));
-  }
-}
-
-int mbg__rank_watch_gradient(mbg_context *ctx, const mbg__rank_watch *w) {
-  char name[128], label[160];
-  if (!w || w->split < 0) {
+int mbg__rank_watch_step_in_plane(mbg_context *ctx, mbg__rank_watch *w, double t0, double t1,
+                                  const mbg__rank_watch_plane *flat) {
+  if (!w) {
     return MBG_OK;
   }
-  mbg_model_parameter_name(w->m, w->split, name, sizeof(name));
-  mbg__row_label(w->m, w->passed_row, label, sizeof(label));
-  return mbg__fail(ctx, MBG_ERROR_SINGULAR,
-                   "there is no gradient by parameter '%s': the run passes a singular position at t = %.6g (%s depends "
-                   "on the other constraints), where branches meet that a change of '%s' takes apart; make it a "
-                   "constant, or choose dimensions or initial values that avoid the position",
-                   name, mbg__time_shown(w->split_t), label, name);
-}
-
-void mbg__rank_watch_explain(const mbg__rank_watch *w, char *text, size_t size) {
-  const sample *s = w && w->count > 0 ? &w->at[w->now] : NULL;
-  text[0] = '\0';
-  if (s && s->sigma < suspicious) {
-    char label[160];
-    mbg__row_label(w->m, largest_row(w, s->y), label, sizeof(label));
-    mbg__format(
-        text, size,
-        "at t = %.6g %s nearly depends on the other constraints (condition %.1e): the mechanism locks, or passes "
-        "a singular position",
-        mbg__time_shown(s->t), label, 1 / fmax(s->sigma, 1e-16));
-  }
+  w->flat = flat;
+  const int err = mbg__rank_watch_step(ctx, w, t0, t1, flat->place, flat->user);
+  w->flat = NULL;
+  return err;
 }

@@ -9,7 +9,7 @@
 #define MBG_TRAJECTORY_RANK_WATCH_H
 
 #include "start/rank.h"
-#include "system/system.h"
+#include "system/plane.h"
 
 typedef struct mbg__rank_watch mbg__rank_watch;
 
@@ -28,6 +28,16 @@ void mbg__rank_watch_begin(mbg__rank_watch *watch);
    position. */
 int mbg__rank_watch_step(mbg_context *ctx, mbg__rank_watch *watch, double t0, double t1, mbg__rank_watch_place place,
                          void *user);
+/* The same of a model in a plane, which is at t1 instead of the system: place puts the plane to a time, and the system
+   is put there only where a singular position has been passed. For watches of few rows: mbg__rank_watch_small. */
+typedef struct {
+  mbg__plane *plane;
+  mbg__rank_watch_place place, place_system;
+  void *user;
+} mbg__rank_watch_plane;
+int mbg__rank_watch_step_in_plane(mbg_context *ctx, mbg__rank_watch *watch, double t0, double t1,
+                                  const mbg__rank_watch_plane *flat);
+bool mbg__rank_watch_small(const mbg__rank_watch *watch);
 /* MBG_ERROR_SINGULAR when the last run passed a singular position that a change of a parameter takes apart. */
 int mbg__rank_watch_gradient(mbg_context *ctx, const mbg__rank_watch *watch);
 /* Does mbg__rank_watch_step without `place` look at the state at t1? */

@@ -343,6 +343,63 @@ static void test_turns(void **state) {
   gradient_case_close(&c);
 }
 
+/* a four-bar with pins at the origin, at (0, b), at C and at D, whose crank turns at a rate */
+#define FOUR_BAR(b, C, D, rate, run)                                                                                   \
+  "{\"mbgrad\": 1, \"parameters\": {\"L\": 1}, \"gravity\": [0, -9.81, 0], \"bodies\": {"                              \
+  "\"a\": {\"motion\": \"planar\", \"mass\": 20, \"inertia\": 30, \"position\": [0, 0.5, 0]}, "                        \
+  "\"b\": {\"motion\": \"planar\", \"mass\": 1, \"inertia\": 0.1, \"position\": [1, 1, 0]}, "                          \
+  "\"c\": {\"motion\": \"planar\", \"mass\": 1, \"inertia\": 0.1, \"position\": [2, 0.5, 0]}}, \"joints\": {"          \
+  "\"A\": {\"type\": \"revolute\", \"between\": [\"ground\", \"a\"], \"at\": [0, 0, 0]}, "                             \
+  "\"B\": {\"type\": \"revolute\", \"between\": [\"a\", \"b\"], \"at\": [0, " b                                        \
+  ", 0]}, \"C\": {\"type\": \"revolute\", \"between\": [\"b\", \"c\"], \"at\": " C                                     \
+  "}, \"D\": {\"type\": \"revolute\", \"between\": [\"c\", \"ground\"], \"at\": " D                                    \
+  ", \"cut\": true}}, \"markers\": {\"p\": {\"on\": \"b\", \"at\": [1, 1, 0]}}, \"initial\": {\"pin\": {"              \
+  "\"x\": {\"joint\": \"A\", \"coordinate\": \"angle\", \"value\": 0, \"rate\": " rate "}}}, "                         \
+  "\"signals\": {\"x\": {\"type\": \"position\", \"of\": \"p\", \"component\": \"x\"}, "                               \
+  "\"q\": {\"type\": \"coordinate\", \"joint\": \"A\"}}, "                                                             \
+  "\"criteria\": {\"psi\": {\"integral\": \"x^2\"}}, \"run\": {" run "}}"
+
+static int last_turns(const gradient_case *c) {
+  mbg__frame H[3];
+  double t, v[18];
+  int turns[1];
+  assert_int_equal(c->m->nturn, 1);
+  assert_int_equal(c->run->formulation->ops->last(c->run->work, &t, H, v, turns), MBG_OK);
+  return turns[0];
+}
+
+/* a repeated run, whose steps end in the plane, counts the turns of the first and sees the same singular position, from
+   which the parameter takes the branches apart */
+static void test_ends_in_plane(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      FOUR_BAR("0.3", "[0.918568, 0.695228, 0]", "[1, 0, 0]", "20", "\"end\": 4"),
+      FOUR_BAR("1", "[\"2*L\", 1, 0]", "[2, 0, 0]", "8", "\"end\": 0.4, \"integrator\": \"rk4\"")};
+  for (int k = 0; k < MBG_COUNT(texts); k++) {
+    gradient_case c;
+    const int first = 0;
+    double psi[2], g;
+    char error[512] = "";
+    open_qr(&c, texts[k]);
+    c.options.tolerance = k ? NAN : 1e-7;
+    c.options.step = k ? 0.01 : NAN;
+    gradient_case_run(&c);
+    assert_int_equal(mbg_run_select(c.ctx, c.run, 1, &first), MBG_OK);
+    for (int i = 0; i < 2; i++) {
+      gradient_case_simulate(&c);
+      assert_int_equal(mbg_run_criteria(c.ctx, c.run, &psi[i]), MBG_OK);
+      assert_int_equal(last_turns(&c), k ? 1 : 13);
+      mbg_context_clear(c.ctx);
+      assert_int_equal(mbg_run_gradient(c.ctx, c.run, MBG_METHOD_ADJOINT, &g, NULL), k ? MBG_ERROR_SINGULAR : MBG_OK);
+      assert_true(i == 0 || !strcmp(error, mbg_context_error(c.ctx)));
+      snprintf(error, sizeof(error), "%s", mbg_context_error(c.ctx));
+    }
+    assert_true((k == 1) == (strstr(error, "the run passes a singular position at t = 0.193") != NULL));
+    assert_close(psi[1], psi[0], 1e-12); /* signals in three components or six: rounding */
+    gradient_case_close(&c);
+  }
+}
+
 /* ---------------------------------------------------------------------- starts, ends */
 
 /* static equilibrium at the start, which follows the parameters; then a push */
@@ -486,7 +543,7 @@ int main(void) {
       cmocka_unit_test(test_repeated),  cmocka_unit_test(test_values),       cmocka_unit_test(test_history_and_all),
       cmocka_unit_test(test_turns),     cmocka_unit_test(test_equilibrium),  cmocka_unit_test(test_restart),
       cmocka_unit_test(test_interrupt), cmocka_unit_test(test_place),        cmocka_unit_test(test_modal_qr),
-      cmocka_unit_test(test_beams_qr),  cmocka_unit_test(test_beams_exact),
+      cmocka_unit_test(test_beams_qr),  cmocka_unit_test(test_beams_exact),  cmocka_unit_test(test_ends_in_plane),
   };
   const struct CMUnitTest one[] = {cmocka_unit_test(test_random_qr), cmocka_unit_test(test_random_exact)};
   return getenv("MBG_SEED") ? cmocka_run_group_tests(one, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,40 @@ static double stage_weight(const adjoint *s, int stage) {
   return stage < m->nstage ? s->staged * m->A[m->nstage][stage] : 0;
 }
 
+/* after an evaluation: gradients b of z' of all criteria become those by z */
+static int rates_vjp(adjoint *s, const real *z, int ncol, const real *b, real *b_z) {
+  const mbg__qr_flow *f = s->w->flow;
+  const int nw = f->m->nw;
+  for (int c = 0; c < ncol; c++) {
+    mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
+                             row(s->mu, c, nw), row(s->rho, c, nw));
+  }
+  clear(s, s->gw);
+  clear(s, s->gv);
+  const int err = mbg__qr_point_pull(s->ctx, f->point, ncol, s->mu, s->rho, NULL, s->gw, s->gv, s->psi_a);
+  if (err == MBG_OK) {
+    to_state(s, z, b_z);
+  }
+  return err;
+}
+
+/* the same in a plane, over free velocities */
+static void rates_vjp_in_plane(adjoint *s, const real *z, int ncol, const real *b, real *b_z) {
+  const mbg__qr_state *state = &s->w->flow->state;
+  const int nv = s->w->m->nv, nw = s->w->m->nw;
+  for (int c = 0; c < ncol; c++) {
+    const real *own = b + (size_t)c * (size_t)s->n;
+    mbg__qr_state_flat_rates_pull(state, z, s->w->flow->v_star, own, row(b_z, c, s->n), row(s->mu, c, nv));
+    vn_copy(nv, row(s->rho, c, nv), own + state->nplace);
+  }
+  vn_zero(ncol * nv, s->gw);
+  vn_zero(ncol * nv, s->gv);
+  mbg__qr_point_pull_in_plane(s->w->flow->point, ncol, s->mu, s->rho, s->gw, s->gv, s->psi_a);
+  for (int c = 0; c < ncol; c++) {
+    mbg__qr_state_flat_read_pull(state, z, row(s->gw, c, nv), row(s->gv, c, nv), row(b_z, c, s->n), row(s->g0, c, nw));
+  }
+}
+
 /* gradients b of z' of all criteria, and those of integrals by stages */
 static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, const real *b, real *b_z) {
   adjoint *s = user;
@@ -240,17 +274,19 @@ static int stage_vjp(void *user, int stage, double t, const real *z, int ncol, c
     mbg__qr_state_rates(&f->state, z, f->v_star, f->a, s->back.rates);
     mbg__ode_adjoint_length(&s->back, ncol, s->back.rates, b);
   }
-  for (int c = 0; c < ncol; c++) {
-    mbg__qr_state_rates_pull(&f->state, z, f->v_star, b + (size_t)c * (size_t)s->n, row(b_z, c, s->n),
-                             row(s->mu, c, f->m->nw), row(s->rho, c, f->m->nw));
+  if (f->flat) {
+    rates_vjp_in_plane(s, z, ncol, b, b_z);
+  } else {
+    MBG_TRY(rates_vjp(s, z, ncol, b, b_z));
   }
-  clear(s, s->gw);
-  clear(s, s->gv);
-  MBG_TRY(mbg__qr_flow_pull(s->ctx, f, ncol, s->mu, s->rho, s->gw, s->gv, s->psi_a));
-  to_state(s, z, b_z);
   mbg__ode_adjoint_time(&s->back, t, ncol, false, s->psi_a);
 done:
   return err;
+}
+
+static const real *stage_argument(void *user, int stage, double t) {
+  const adjoint *s = user;
+  return mbg__qr_memory_argument(s->w->flow, s->step, stage, s->w->method->nstage, t);
 }
 
 /* ---------------------------------------------------------------------- events */
@@ -332,7 +368,7 @@ static int back(mbg_context *ctx, adjoint *s, int k, int *node) {
   s->staged = mbg__step_nodes_staged(&w->nodes, step.t0, *node) ? step.t1 - step.t0 : 0;
   MBG_TRY(inner_nodes(ctx, s, k, &step, node, &count));
   const bool on = goes_on(w, k, step.t0);
-  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k, .leave = on};
+  const mbg__rk_adjoint_run run = {.vjp = stage_vjp, .user = s, .k = step.k, .leave = on, .argument = stage_argument};
   MBG_TRY(mbg__rk_step_adjoint_dense(ctx, s->nc > s->ncrit ? s->guarded : s->rk, &run, step.t0, step.t1, step.z0, count,
                                      s->x, s->g, s->lambda));
   s->ahead = on ? stage_weight(s, 0) : 0;

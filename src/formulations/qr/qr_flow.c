@@ -34,6 +34,7 @@ int mbg__qr_flow_create(mbg_context *ctx, mbg__arena *arena, mbg__system *sys, c
   MBG_TRY(mbg__sampling_create(ctx, arena, sys, nused, used, &f->sampling));
   if (plan->npose == 0) { /* poses are those of the system */
     MBG_TRY(mbg__plane_sample_create(ctx, arena, sys, &f->sampling, &f->plane_sample));
+    MBG_TRY(mbg__plane_turns_create(ctx, arena, sys, &f->turning, &f->plane_turns));
   }
 done:
   return err;
@@ -44,6 +45,7 @@ void mbg__qr_flow_destroy(mbg__qr_flow *f) {
     f->allocator.release(f->allocator.user, f->anchors.t);
     f->allocator.release(f->allocator.user, f->anchors.q);
     f->allocator.release(f->allocator.user, f->memory.kept);
+    f->allocator.release(f->allocator.user, f->memory.last);
   }
 }
 
@@ -117,7 +119,7 @@ static int place(mbg_context *ctx, mbg__qr_flow *f, real t, const real *vd) {
 enum { RECENT = (int)(sizeof(((mbg__qr_flow *)0)->recent) / sizeof(((mbg__qr_flow *)0)->recent[0])) };
 
 static void forget(mbg__qr_flow *f) {
-  f->read = false;
+  f->read = f->rated_flat = false;
   for (int i = 0; i < RECENT; i++) {
     f->recent[i].t = NAN;
   }
@@ -144,7 +146,8 @@ int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_resul
   forget(f);
   memcpy(f->turns, start->turns, (size_t)f->m->nturn * sizeof(int));
   mbg__qr_state_begin(&f->state, start->H, start->v, z);
-  f->flat_signals = f->plane_sample && f->state.flat && mbg__plane_sample_begin(f->plane_sample);
+  f->flat_signals = f->plane_sample && f->state.flat && mbg__plane_sample_begin(f->plane_sample) &&
+                    mbg__plane_sample_begin(f->plane_turns);
   return mbg__qr_flow_anchor(ctx, f, re(start->t));
 }
 
@@ -181,7 +184,8 @@ bool mbg__qr_flow_in_plane(mbg__qr_flow *f, real t, const real *z) {
 }
 
 static int eval_rates(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
-  if (mbg__qr_flow_in_plane(f, t, z)) {
+  f->rated_flat = mbg__qr_flow_in_plane(f, t, z);
+  if (f->rated_flat) {
     f->evaluations++;
     return mbg__qr_point_eval_in_plane(ctx, f->point, f->t, f->turns, &f->v_star, &f->a);
   }
@@ -201,30 +205,66 @@ int mbg__qr_flow_rhs(void *flow, real t, const real *z, real *zd) {
   return mbg__ode_status(err);
 }
 
-bool mbg__qr_flow_recall(mbg__qr_flow *f) {
+/* the last evaluation but i */
+static int recent(const mbg__qr_flow *f, int i) { return (f->next + RECENT - 1 - i) % RECENT; }
+
+/* the last evaluation at the time of the flow, -1: there is none */
+static int find_recent(const mbg__qr_flow *f) {
   for (int i = 0; i < RECENT; i++) {
-    const int k = (f->next + RECENT - 1 - i) % RECENT;
-    if (f->recent[k].t == re(f->t)) {
-      mbg__qr_point_recall(f->point, f->recent[k].independence, f->recent[k].row);
-      return true;
+    if (f->recent[recent(f, i)].t == re(f->t)) {
+      return recent(f, i);
     }
   }
-  return false;
+  return -1;
 }
 
-/* frames for signals in a plane */
-static void read_flat(mbg__qr_flow *f, const real *z) {
-  int count;
-  const int *body = mbg__plane_sample_bodies(f->plane_sample, &count);
-  for (int i = 0; i < count; i++) {
-    mbg__qr_state_read_frame(&f->state, body[i], z, mbg__plane_sample_frame(f->plane_sample, i));
+bool mbg__qr_flow_recall(mbg__qr_flow *f) {
+  const int k = find_recent(f);
+  if (k >= 0) {
+    mbg__qr_point_recall(f->point, f->recent[k].independence, f->recent[k].row);
   }
+  return k >= 0;
+}
+
+bool mbg__qr_flow_stands(mbg__qr_flow *f, real t) {
+  return f->rated_flat && f->flat_signals && !mbg__system_watched(f->sys)->on &&
+         f->recent[recent(f, 0)].t == re(mbg__segment_inside(&f->segment, t));
+}
+
+void mbg__qr_flow_recall_in_plane(mbg__qr_flow *f, real t, const real *z) {
+  (void)mbg__qr_flow_in_plane(f, t, z);
+  const int k = find_recent(f);
+  if (k >= 0) {
+    mbg__qr_point_recall_in_plane(f->point, f->recent[k].independence, f->recent[k].row);
+  }
+}
+
+/* frames for signals, or turns, in a plane */
+static void read_flat(mbg__qr_flow *f, mbg__plane_sample *sample, const real *z) {
+  int count;
+  const int *body = mbg__plane_sample_bodies(sample, &count);
+  for (int i = 0; i < count; i++) {
+    mbg__qr_state_read_frame(&f->state, body[i], z, mbg__plane_sample_frame(sample, i));
+  }
+}
+
+int mbg__qr_flow_anchor_in_plane(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z) {
+  if (f->m->nturn == 0) {
+    return MBG_OK;
+  }
+  f->t = mbg__segment_inside(&f->segment, t);
+  read_flat(f, f->plane_turns, z);
+  mbg__plane_sample_coords(f->plane_turns, f->t, z + f->state.nplace, f->turns);
+  if (count_turns(f, re(f->t))) {
+    mbg__plane_sample_coords(f->plane_turns, f->t, z + f->state.nplace, f->turns);
+  }
+  return mbg__qr_flow_anchor(ctx, f, re(t));
 }
 
 int mbg__qr_flow_sample(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z, real *y) {
   f->t = mbg__segment_inside(&f->segment, t);
   if (f->flat_signals) {
-    read_flat(f, z);
+    read_flat(f, f->plane_sample, z);
     return mbg__plane_sample_values(ctx, f->plane_sample, f->t, z + f->state.nplace, y);
   }
   read_state(f, z);
@@ -236,7 +276,7 @@ int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, 
   int err = MBG_OK;
   if (f->flat_signals) {
     f->t = mbg__segment_inside(&f->segment, t);
-    read_flat(f, z);
+    read_flat(f, f->plane_sample, z);
     MBG_TRY(mbg__plane_sample_both(ctx, f->plane_sample, f->t, z + f->state.nplace));
   } else if (f->sampling.level == MBG__SAMPLE_KINEMATICS) {
     f->t = mbg__segment_inside(&f->segment, t);

@@ -31,6 +31,7 @@ typedef struct {
   int nslot;  /* evaluations of a step */
   int nstep;  /* complete ones */
   int next;   /* evaluation of the step at hand */
+  int *last;  /* evaluation at the end of each step, -1: none         (room) */
   int room;   /* steps */
   real *kept; /*                                                      (room x nslot x width) */
 } mbg__qr_memory;
@@ -48,6 +49,8 @@ typedef struct {
   bool full;                       /* signals need accelerations or reactions */
   mbg__sampling sampling;          /* what the used ones need */
   mbg__plane_sample *plane_sample; /* ... in a plane, NULL: not */
+  mbg__sampling turning;           /* coordinates that count whole turns */
+  mbg__plane_sample *plane_turns;  /* ... in a plane */
   bool flat_signals;               /* this run is there */
   mbg__segment segment;            /* around the evaluations */
   real t;                          /* of the last evaluation */
@@ -57,6 +60,7 @@ typedef struct {
   bool read;
   int *turns, *before;    /* before: those of the evaluation before it (nturn) */
   bool flat;              /* the last eval_again was in a plane */
+  bool rated_flat;        /* ... and the last evaluation by rhs */
   const real *v_star, *a; /*                                          (nw) */
   mbg__qr_anchors anchors;
   mbg__qr_memory memory;
@@ -76,8 +80,9 @@ void mbg__qr_flow_destroy(mbg__qr_flow *f);
 
 /* Begins at a start: z (state.n), first anchor. */
 int mbg__qr_flow_begin(mbg_context *ctx, mbg__qr_flow *f, const mbg__start_result *start, real *z);
-/* After an evaluation at an accepted step: an anchor there. */
+/* After an evaluation at an accepted step: an anchor there. In a plane the system need not be there. */
 int mbg__qr_flow_anchor(mbg_context *ctx, mbg__qr_flow *f, double t);
+int mbg__qr_flow_anchor_in_plane(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z);
 
 /* Everything at (t, z): frames, twists, v*, a, factors. */
 int mbg__qr_flow_eval(mbg_context *ctx, mbg__qr_flow *f, real t, const real *z);
@@ -101,18 +106,26 @@ int mbg__qr_flow_linearize_signals(mbg_context *ctx, mbg__qr_flow *f, double t, 
    its residuals and its rank. False: there is none. */
 bool mbg__qr_flow_recall(mbg__qr_flow *f);
 
+/* Is a model in a plane there, by its last evaluation by rhs, at time t? Then the point has its residuals and its rank,
+   and signals need no more than mbg__qr_flow_sample; the system is somewhere else. */
+bool mbg__qr_flow_stands(mbg__qr_flow *f, real t);
+/* ... there again, after evaluations elsewhere as for mbg__qr_flow_recall. */
+void mbg__qr_flow_recall_in_plane(mbg__qr_flow *f, real t, const real *z);
+
 /* qr_memory.c. A run begins whose steps have at most `stages` evaluations: rhs keeps them while there is room. */
 void mbg__qr_memory_begin(mbg__qr_flow *f, int stages);
 void mbg__qr_memory_add(mbg__qr_flow *f, const real *z);
-/* A step is complete. */
+/* A step is accepted: its last evaluations but `after` were its stages. It is complete, with those of its nodes. */
+void mbg__qr_memory_accept(mbg__qr_flow *f, int after);
 void mbg__qr_memory_step(mbg__qr_flow *f);
+/* The state at stage i > 0 of step k, whose time is t: NULL if it is not there. count: stages of a step. */
+const real *mbg__qr_memory_argument(const mbg__qr_flow *f, int k, int i, int count, double t);
 /* The run ends: what it kept stays; what it kept is forgotten. */
 void mbg__qr_memory_end(mbg__qr_flow *f);
 void mbg__qr_memory_clear(mbg__qr_flow *f);
-/* eval at a state of step k = 1, 2, ... or at its start, from memory where it is there; then pull of the point. */
+/* eval at a state of step k = 1, 2, ... or at its start, from memory where it is there; for pull of the point, in a
+   plane where `flat` says so. */
 int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, const real *z);
-int mbg__qr_flow_pull(mbg_context *ctx, mbg__qr_flow *f, int ncol, const real *mu, const real *rho, real *gw, real *gv,
-                      real *ga);
 
 /* ad(v*) w and ad(v*)^T mu, added with a factor (nw). */
 void mbg__qr_flow_add_ad(const mbg__qr_flow *f, real c, const real *w, real *out);

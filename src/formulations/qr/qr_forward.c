@@ -55,12 +55,16 @@ static int check_rank(mbg_context *ctx, const mbg__formulation_work *w, double t
       mbg__time_shown(t), label, independence);
 }
 
-/* at the end of a step, where the flow was evaluated last: drift, rank, redundant rows; then an anchor for angles */
-static int monitor(mbg_context *ctx, mbg__formulation_work *w, double t) {
+/* at the end of a step, where the flow, or the plane, was evaluated last: drift, rank, redundant rows; then an anchor
+   for angles */
+static int monitor(mbg_context *ctx, mbg__formulation_work *w, real t1, const real *z, bool flat) {
+  const double t = re(t1);
+  const real *v = z + w->flow->state.nplace;
   double phi, phid;
   int err = MBG_OK;
-  for (int i = 0; i < w->m->nw; i++) {
-    w->speed = fmax(w->speed, fabs(re(w->flow->v[i])));
+  for (int i = 0; i < w->m->nv; i++) {
+    const double speed = fabs(re(v[i]));
+    w->speed = speed > w->speed ? speed : w->speed;
   }
   mbg__qr_point_drift(w->flow->point, &phi, &phid);
   w->counts.drift_position = fmax(w->counts.drift_position, phi);
@@ -68,8 +72,18 @@ static int monitor(mbg_context *ctx, mbg__formulation_work *w, double t) {
   MBG_TRY(check_rank(ctx, w, t));
   MBG_TRY(check_dropped(ctx, w, t));
   MBG_TRY(check_drift(ctx, w, t, phi, phid));
-  MBG_TRY(mbg__qr_flow_anchor(ctx, w->flow, t));
+  MBG_TRY(flat ? mbg__qr_flow_anchor_in_plane(ctx, w->flow, t1, z) : mbg__qr_flow_anchor(ctx, w->flow, t));
 done:
+  return err;
+}
+
+/* z at a time inside the last step of `source` */
+static int state_inside(mbg__formulation_work *w, real t, real *z) {
+  const mbg__rk_record *step = mbg__rk_last(w->source);
+  const int n = w->flow->state.n, err = mbg__rk_complete(w->flow->ctx, w->source);
+  if (err == MBG_OK) {
+    mbg__rk_interpolate(w->method, n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, n, z, NULL);
+  }
   return err;
 }
 
@@ -85,11 +99,35 @@ static int place_at(void *user, double t) {
   return p->value(p->user, t, p->y);
 }
 
-/* singular positions; the flow is at t1, also afterwards */
-static int watch(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, mbg__step_value value, void *user) {
+/* the end of a step of Runge-Kutta, where the last stage was in a plane: the system need not go there */
+static bool ends_in_plane(const mbg__formulation_work *w, real t) {
+  return w->method && !w->plan.events && mbg__rank_watch_small(w->plan.watch) && mbg__qr_flow_stands(w->flow, t);
+}
+
+/* the plane at a time of the last step of `source`, and the point's residuals at its end */
+static int place_in_plane(void *user, double t) {
+  const placing *p = user;
+  mbg__formulation_work *w = p->user;
+  const mbg__rk_record *step = mbg__rk_last(w->source);
+  int err = MBG_OK;
+  if (t < re(step->t1)) {
+    MBG_TRY(state_inside(w, t, w->zi));
+    (void)mbg__qr_flow_in_plane(w->flow, t, w->zi);
+  } else {
+    mbg__qr_flow_recall_in_plane(w->flow, step->t1, step->y1);
+  }
+done:
+  return err;
+}
+
+/* singular positions; the flow is at t1, also afterwards; flat: in the plane */
+static int watch(mbg_context *ctx, mbg__formulation_work *w, double t0, double t1, mbg__step_value value, void *user,
+                 bool flat) {
   const long evaluations = w->flow->evaluations;
   placing p = {value, user, w->nodes.buffer};
-  const int err = mbg__rank_watch_step(ctx, w->plan.watch, t0, t1, place_at, &p);
+  const mbg__rank_watch_plane plane = {mbg__qr_point_plane(w->flow->point), place_in_plane, place_at, &p};
+  const int err = flat ? mbg__rank_watch_step_in_plane(ctx, w->plan.watch, t0, t1, &plane)
+                       : mbg__rank_watch_step(ctx, w->plan.watch, t0, t1, place_at, &p);
   w->flow->evaluations = evaluations;
   return err;
 }
@@ -99,11 +137,12 @@ int mbg__qr_finish_step(mbg_context *ctx, mbg__formulation_work *w, real t0, rea
   int err = MBG_OK;
   w->counts.steps++;
   MBG_TRY(mbg__step_nodes_step(ctx, &w->nodes, t0, t1, value, user));
-  if (mbg__step_nodes_time(&w->nodes, w->nodes.count - 1) != re(t1)) {
+  const bool flat = ends_in_plane(w, t1);
+  if (!flat && mbg__step_nodes_time(&w->nodes, w->nodes.count - 1) != re(t1)) {
     MBG_TRY(mbg__qr_flow_eval(ctx, w->flow, t1, z));
   }
-  MBG_TRY(watch(ctx, w, re(t0), re(t1), value, user));
-  MBG_TRY(monitor(ctx, w, re(t1)));
+  MBG_TRY(watch(ctx, w, re(t0), re(t1), value, user, flat));
+  MBG_TRY(monitor(ctx, w, t1, z, flat));
   w->last = t1;
   memcpy(w->z, z, (size_t)w->flow->state.n * sizeof(real));
   memcpy(w->turns, w->flow->turns, (size_t)w->m->nturn * sizeof(int));
@@ -112,12 +151,14 @@ done:
 }
 
 /* Without accelerations nothing is solved: inside a step the constraints and forces are evaluated, at its end too when
-   the last stage was there (same), at points of integrals the signals alone unless the run is watched. */
+   the last stage was there (same), at points of integrals and ends of steps in a plane the signals alone unless the run
+   is watched. */
 int mbg__qr_node_value(mbg_context *ctx, mbg__formulation_work *w, real t, const real *z, bool inside, bool same,
                        real *y) {
   mbg__qr_flow *f = w->flow;
   int err = MBG_OK;
-  if (w->nodes.point && f->sampling.level == MBG__SAMPLE_KINEMATICS && !mbg__system_watched(f->sys)->on) {
+  if ((w->nodes.point && f->sampling.level == MBG__SAMPLE_KINEMATICS && !mbg__system_watched(f->sys)->on) ||
+      (same && !inside && ends_in_plane(w, t))) {
     MBG_TRY(mbg__qr_flow_sample(ctx, f, t, z, y));
   } else {
     bool known = (inside || same) && !f->full;
@@ -164,12 +205,10 @@ int mbg__qr_stage_value(void *user, int stage, real *y) {
 int mbg__qr_value_at(void *user, real t, real *y) {
   mbg__formulation_work *w = user;
   const mbg__rk_record *step = mbg__rk_last(w->source);
-  const int n = w->flow->state.n;
   const bool inside = re(t) < re(step->t1) && step->k;
   int err = MBG_OK;
   if (inside) {
-    MBG_TRY(mbg__rk_complete(w->flow->ctx, w->source));
-    mbg__rk_interpolate(w->method, n, step->r, (t - step->t0) / (step->t1 - step->t0), 0, n, w->zi, NULL);
+    MBG_TRY(state_inside(w, t, w->zi));
   }
   MBG_TRY(mbg__qr_node_value(w->flow->ctx, w, t, inside ? w->zi : step->y1, inside, true, y));
 done:
@@ -190,6 +229,7 @@ int mbg__qr_keep_time(mbg_context *ctx, mbg__formulation_work *w, double t) {
 int mbg__qr_end_step(mbg_context *ctx, mbg__formulation_work *w) {
   const mbg__rk_record *step = mbg__rk_last(w->source);
   int err = MBG_OK;
+  mbg__qr_memory_accept(w->flow, w->nodes.method ? 0 : w->method->nextended - 1 - w->method->nstage);
   if (!w->nodes.fixed) {
     MBG_TRY(mbg__qr_keep_time(ctx, w, re(step->t1)));
   }

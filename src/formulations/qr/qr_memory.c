@@ -15,6 +15,7 @@ static size_t step_count(const mbg__qr_memory *m) { return (size_t)m->nslot * (s
 
 void mbg__qr_memory_clear(mbg__qr_flow *f) {
   f->allocator.release(f->allocator.user, f->memory.kept);
+  f->allocator.release(f->allocator.user, f->memory.last);
   f->memory = (mbg__qr_memory){0};
 }
 
@@ -29,10 +30,13 @@ static void grow(mbg__qr_flow *f) {
   real *kept = room > (size_t)m->room
                    ? f->allocator.resize(f->allocator.user, m->kept, room * step_count(m) * sizeof(real))
                    : NULL;
-  m->on = kept != NULL;
-  if (kept) {
-    m->kept = kept;
-    m->room = (int)room;
+  int *last = kept ? f->allocator.resize(f->allocator.user, m->last, room * sizeof(int)) : NULL;
+  m->on = last != NULL;
+  m->kept = kept ? kept : m->kept;
+  m->last = last ? last : m->last;
+  m->room = last ? (int)room : m->room;
+  for (int i = m->nstep; m->on && i < m->room; i++) {
+    m->last[i] = -1;
   }
 }
 
@@ -61,6 +65,14 @@ void mbg__qr_memory_add(mbg__qr_flow *f, const real *z) {
   m->next++;
 }
 
+/* the search for events evaluates between them */
+void mbg__qr_memory_accept(mbg__qr_flow *f, int after) {
+  mbg__qr_memory *m = &f->memory;
+  if (m->on && !f->plan->events) {
+    m->last[m->nstep] = m->next - 1 - after;
+  }
+}
+
 /* slots of the last step that it did not use have no time */
 void mbg__qr_memory_step(mbg__qr_flow *f) {
   mbg__qr_memory *m = &f->memory;
@@ -77,12 +89,22 @@ void mbg__qr_memory_step(mbg__qr_flow *f) {
 
 void mbg__qr_memory_end(mbg__qr_flow *f) { f->memory.on = false; }
 
+const real *mbg__qr_memory_argument(const mbg__qr_flow *f, int k, int i, int count, double t) {
+  const mbg__qr_memory *m = &f->memory;
+  const int at = k > 0 && k <= m->nstep && i <= count ? m->last[k - 1] - (count - i) : -1;
+  if (at < 0) {
+    return NULL;
+  }
+  const real *slot = m->kept + (size_t)(k - 1) * step_count(m) + (size_t)(at % m->nslot) * (size_t)m->width;
+  return re(slot[0]) == re(mbg__segment_inside(&f->segment, t)) ? slot + 1 : NULL;
+}
+
 /* the evaluation at (f->t, z) in step k */
 static const real *find(const mbg__qr_flow *f, int k, const real *z) {
   const mbg__qr_memory *m = &f->memory;
   for (int i = 0; k > 0 && k <= m->nstep && i < m->nslot; i++) {
     const real *slot = m->kept + (size_t)(k - 1) * step_count(m) + (size_t)i * (size_t)m->width;
-    if (re(slot[0]) == re(f->t) && memcmp(slot + 1, z, (size_t)f->state.n * sizeof(real)) == 0) {
+    if (re(slot[0]) == re(f->t) && (slot + 1 == z || memcmp(slot + 1, z, (size_t)f->state.n * sizeof(real)) == 0)) {
       return slot + 1 + f->state.n;
     }
   }
@@ -117,13 +139,4 @@ int mbg__qr_flow_eval_again(mbg_context *ctx, mbg__qr_flow *f, int k, double t, 
   }
 done:
   return err;
-}
-
-int mbg__qr_flow_pull(mbg_context *ctx, mbg__qr_flow *f, int ncol, const real *mu, const real *rho, real *gw, real *gv,
-                      real *ga) {
-  if (f->flat) {
-    mbg__qr_point_pull_in_plane(f->point, ncol, mu, rho, gw, gv, ga);
-    return MBG_OK;
-  }
-  return mbg__qr_point_pull(ctx, f->point, ncol, mu, rho, NULL, gw, gv, ga);
 }

@@ -66,21 +66,21 @@ void mbg__qr_plane_finish(mbg__qr_point *q) {
 
 /* columns of criteria behind the first `from` ones */
 static void set_criteria(mbg__qr_point *q, int from, int count, const real *mu, const real *rho) {
-  const size_t nw = (size_t)q->m->nw;
-  for (int c = from; c < count; c += 2, mu += nw, rho += nw) {
-    real *const x = column_of(q->lanes->x, q->n, c), *const y = column_of(q->lanes->x, q->n, c + 1);
-    for (int j = 0; j < q->n; j++) {
-      const int i = q->m->full[j];
-      x[j * MBG__LANES] = rho[i];
-      y[j * MBG__LANES] = mu[i];
+  const int n = q->n;
+  for (int c = from; c < count; c += 2, mu += n, rho += n) {
+    real *const x = column_of(q->lanes->x, n, c), *const y = column_of(q->lanes->x, n, c + 1);
+    for (int j = 0; j < n; j++) {
+      x[j * MBG__LANES] = rho[j];
+      y[j * MBG__LANES] = mu[j];
     }
   }
 }
 
 static void set_multipliers(mbg__qr_point *q) {
   real *const f = column_of(q->lanes->x, q->n, 0), *const none = column_of(q->lanes->x, q->n, 1);
+  const int *full = q->m->full;
   for (int j = 0; j < q->n; j++) {
-    f[j * MBG__LANES] = q->F[q->m->full[j]];
+    f[j * MBG__LANES] = q->F[full[j]];
     none[j * MBG__LANES] = 0;
   }
 }
@@ -114,7 +114,7 @@ static void pull(mbg__qr_point *q, int c, real *gw, real *gv, real *ga) {
   const real *x = column_of(p->x, q->n, c), *N = column_of(p->x, q->n, c + 1);
   for (int j = 0; j < q->n; j++) {
     const real own = P[j * MBG__LANES];
-    gv[q->m->full[j]] += own;
+    gv[j] += own;
     q->s[j] = -y[j * MBG__LANES];
     q->y[j] = -own;
   }
@@ -128,7 +128,7 @@ static void pull(mbg__qr_point *q, int c, real *gw, real *gv, real *ga) {
 }
 
 void mbg__qr_plane_pull(mbg__qr_point *q, int ncol, const real *mu, const real *rho, real *gw, real *gv, real *ga) {
-  const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na;
+  const size_t n = (size_t)q->n, na = (size_t)q->m->na;
   bool first = true;
   vn_zero(q->m->nrow, q->row);
   vn_zero(q->m->nrow, q->row2);
@@ -138,14 +138,14 @@ void mbg__qr_plane_pull(mbg__qr_point *q, int ncol, const real *mu, const real *
     if (first) {
       set_multipliers(q);
     }
-    set_criteria(q, from, from + 2 * here, mu + at * nw, rho + at * nw);
+    set_criteria(q, from, from + 2 * here, mu + at * n, rho + at * n);
     to_rows(q, from + 2 * here, first);
     if (first) {
       linearize(q);
     }
     for (int k = 0; k < here; k++, c++) {
       const size_t to = (size_t)c;
-      pull(q, from + 2 * k, gw + to * nw, gv + to * nw, ga + to * na);
+      pull(q, from + 2 * k, gw + to * n, gv + to * n, ga + to * na);
     }
   }
 }

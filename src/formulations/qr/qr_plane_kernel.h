@@ -53,12 +53,33 @@ void LANES(mbg__qr_plane_columns)(mbg__qr_point *q) {
   }
 }
 
+/* y = Q2 h, entries of h `stride` apart; two columns of Q2 at a time */
+static inline void from_freedoms_lanes(int n, int f, const real *restrict Q2, const lane *h, int stride,
+                                       lane *restrict y) {
+  int k = 0;
+  if (f < 2) {
+    ln_zero(n, y);
+  }
+  for (; k + 2 <= f; k += 2, Q2 += 2 * n) {
+    const lane a = h[k * stride], b = h[(k + 1) * stride];
+    for (int j = 0; j < n; j++) {
+      const lane before = k > 0 ? y[j] : (lane){0};
+      y[j] = before + Q2[j] * a + Q2[n + j] * b;
+    }
+  }
+  if (k < f) {
+    const lane a = h[k * stride];
+    for (int j = 0; j < n; j++) {
+      y[j] += Q2[j] * a;
+    }
+  }
+}
+
 /* Columns 2 i (x) and 2 i + 1 (mu) in x become x - M y and mu, in y stand y = Y x and P mu; with multipliers the first
    two become f - M a and 0. */
 static inline void project_lanes(mbg__qr_point *q, int count, bool multipliers) {
   const int n = q->n, groups = columns_groups(count);
   mbg__qr_plane *p = q->lanes;
-  ln_zero(groups * n, p->y);
   for (int k = 0; k < q->f; k++) {
     for (int g = 0; g < groups; g++) {
       ln_dot(n, &p->h[k * groups + g], q->Q2 + (size_t)k * (size_t)n, p->x + g * n);
@@ -73,13 +94,8 @@ static inline void project_lanes(mbg__qr_point *q, int count, bool multipliers) 
       *column_of(p->h + k * groups, 1, c) = q->h[k];
     }
   }
-  for (int k = 0; k < q->f; k++) {
-    for (int g = 0; g < groups; g++) {
-      const lane h = p->h[k * groups + g];
-      for (int j = 0; j < n; j++) {
-        p->y[g * n + j] += q->Q2[(size_t)k * (size_t)n + (size_t)j] * h;
-      }
-    }
+  for (int g = 0; g < groups; g++) {
+    from_freedoms_lanes(n, q->f, q->Q2, p->h + g, groups, p->y + g * n);
   }
 }
 

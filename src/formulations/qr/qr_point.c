@@ -28,23 +28,36 @@ void mbg__qr_point_begin(mbg__qr_point *q) {
   }
 }
 
+/* factors and results of eval in one block, a last: what mbg__qr_point_keep copies */
+static void take_kept_parts(mbg__arena *arena, mbg__qr_point *q) {
+  const size_t n = (size_t)q->n, r = (size_t)q->r, f = (size_t)q->f, nw = (size_t)q->m->nw;
+  real *const kept = MBG_TAKE(arena, real, mbg__qr_point_count(q));
+  if (kept) {
+    real *const tau = kept + n * r;
+    (void)mbg__householder_prepare_in(&q->qr, arena, q->n, q->r, kept, tau);
+    q->kept = kept;
+    q->Q2 = tau + r;
+    q->Mr = (mbg__cholesky){q->f, q->Q2 + n * f};
+    q->drop = q->Mr.A + f * f;
+    q->F = q->drop + r;
+    q->v_star = q->F + nw;
+    q->a = q->v_star + nw;
+  }
+}
+
 static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   const mbg_model *m = q->m;
-  q->Q2 = MBG_TAKE(arena, real, (size_t)q->n * (size_t)q->f);
+  take_kept_parts(arena, q);
   q->MQ2 = MBG_TAKE(arena, real, (size_t)q->n * (size_t)q->f);
   q->B = MBG_TAKE(arena, real, mbg__csc_count(mbg__system_pattern_B(q->sys)));
   q->H = MBG_TAKE(arena, mbg__frame, m->nbody);
   q->v = MBG_TAKE(arena, real, m->nw);
-  q->v_star = MBG_TAKE(arena, real, m->nw);
-  q->a = MBG_TAKE(arena, real, m->nw);
   q->turns = MBG_TAKE(arena, int, m->nturn);
   q->lambda = MBG_TAKE(arena, real, m->nrow);
   q->kappa = MBG_TAKE(arena, real, m->nrow);
   q->phi = MBG_TAKE(arena, real, m->nrow);
   q->phid = MBG_TAKE(arena, real, m->nrow);
   q->gamma = MBG_TAKE(arena, real, m->nrow);
-  q->F = MBG_TAKE(arena, real, m->nw);
-  q->drop = MBG_TAKE(arena, real, q->r);
   q->x = MBG_TAKE(arena, real, q->n);
   q->y = MBG_TAKE(arena, real, q->n);
   q->z = MBG_TAKE(arena, real, q->n);
@@ -55,8 +68,6 @@ static int take_arrays(mbg_context *ctx, mbg__arena *arena, mbg__qr_point *q) {
   q->full2 = MBG_TAKE(arena, real, m->nw);
   q->row = MBG_TAKE(arena, real, m->nrow);
   q->row2 = MBG_TAKE(arena, real, m->nrow);
-  (void)mbg__householder_prepare(&q->qr, arena, q->n, q->r);
-  (void)mbg__cholesky_prepare(&q->Mr, arena, q->f);
   q->first = MBG_TAKE(arena, int, m->nrow);
   q->end = MBG_TAKE(arena, int, m->nrow);
   q->kept_first = MBG_TAKE(arena, int, q->r);
@@ -296,6 +307,7 @@ int mbg__qr_point_eval(mbg_context *ctx, mbg__qr_point *q, real t, const mbg__fr
 }
 
 bool mbg__qr_point_has_plane(const mbg__qr_point *q) { return q->plane != NULL; }
+mbg__plane *mbg__qr_point_plane(const mbg__qr_point *q) { return q->plane; }
 
 bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v) {
   return q->plane && mbg__plane_place(q->plane, H, v);
@@ -315,25 +327,10 @@ int mbg__qr_point_eval_in_plane(mbg_context *ctx, mbg__qr_point *q, real t, cons
   return solve(ctx, q);
 }
 
-enum { PARTS = 8 };
-
-/* factors and results of eval, a last, with their sizes */
-static void parts(const mbg__qr_point *q, real *part[PARTS], int size[PARTS]) {
-  real *const all[PARTS] = {q->qr.A, q->qr.tau, q->Q2, q->Mr.A, q->drop, q->F, q->v_star, q->a};
-  const int sizes[PARTS] = {q->n * q->r, q->r, q->n * q->f, q->f * q->f, q->r, q->m->nw, q->m->nw, q->m->nw};
-  memcpy(part, all, sizeof(all));
-  memcpy(size, sizes, sizeof(sizes));
-}
-
 int mbg__qr_point_count(const mbg__qr_point *q) { return q->r * (q->n + 2) + q->f * (q->n + q->f) + 3 * q->m->nw; }
 
 void mbg__qr_point_keep(const mbg__qr_point *q, real *kept) {
-  real *part[PARTS];
-  int size[PARTS];
-  parts(q, part, size);
-  for (int i = 0; i < PARTS; kept += size[i], i++) {
-    memcpy(kept, part[i], (size_t)size[i] * sizeof(real));
-  }
+  memcpy(kept, q->kept, (size_t)mbg__qr_point_count(q) * sizeof(real));
 }
 
 /* functions of rates come after rates at rest, as in eval */
@@ -342,12 +339,7 @@ const real *mbg__qr_point_rates(const mbg__qr_point *q, const real *kept) {
 }
 
 static void take_kept(mbg__qr_point *q, const real *kept, const real **v_star, const real **a) {
-  real *part[PARTS];
-  int size[PARTS];
-  parts(q, part, size);
-  for (int i = 0; i < PARTS; kept += size[i], i++) {
-    memcpy(part[i], kept, (size_t)size[i] * sizeof(real));
-  }
+  memcpy(q->kept, kept, (size_t)mbg__qr_point_count(q) * sizeof(real));
   *v_star = q->v_star;
   *a = q->a;
 }
@@ -378,11 +370,20 @@ double mbg__qr_point_independence(const mbg__qr_point *q, int *row) {
   return q->independence;
 }
 
-void mbg__qr_point_recall(mbg__qr_point *q, double independence, int row) {
+static void take_rank(mbg__qr_point *q, double independence, int row) {
   q->at = AT_NOTHING;
   q->independence = independence;
   q->dependent = row;
+}
+
+void mbg__qr_point_recall(mbg__qr_point *q, double independence, int row) {
+  take_rank(q, independence, row);
   mbg__system_residual(q->sys, NULL, q->phi, q->phid, NULL, NULL);
+}
+
+void mbg__qr_point_recall_in_plane(mbg__qr_point *q, double independence, int row) {
+  take_rank(q, independence, row);
+  mbg__plane_values(q->plane, q->F, q->phi, q->phid, q->gamma);
 }
 
 const real *mbg__qr_point_phi(const mbg__qr_point *q) { return q->phi; }

@@ -10,7 +10,7 @@
 #define MBG_FORMULATIONS_QR_QR_POINT_H
 
 #include "start/rank.h"
-#include "system/system.h"
+#include "system/plane.h"
 
 typedef struct mbg__qr_point mbg__qr_point;
 
@@ -33,9 +33,11 @@ int mbg__qr_point_eval_placed(mbg_context *ctx, mbg__qr_point *q, real t, const 
 
 /* May the model be one in a plane (system/plane.h)? Its states need not be there. */
 bool mbg__qr_point_has_plane(const mbg__qr_point *q);
+mbg__plane *mbg__qr_point_plane(const mbg__qr_point *q);
 /* A model in a plane at a state in it: true, and the state is placed; its evaluation, repeated from what was kept, and
-   pull without lb. The system is not there: it has to be updated before it is used. mbg__qr_point_in_frames takes free
-   velocities and the frames that the caller has written to mbg__qr_point_frames (system/plane.h). */
+   pull without lb, over free velocities (n per column). The system is not there: it has to be updated before it is
+   used. mbg__qr_point_in_frames takes free velocities and the frames that the caller has written to
+   mbg__qr_point_frames (system/plane.h). */
 bool mbg__qr_point_in_plane(mbg__qr_point *q, const mbg__frame *H, const real *v);
 bool mbg__qr_point_in_frames(mbg__qr_point *q, const real *v);
 real *mbg__qr_point_frames(mbg__qr_point *q);
@@ -69,6 +71,8 @@ double mbg__qr_point_independence(const mbg__qr_point *q, int *row);
 /* At a place that eval has seen before, with this distance and row, and where the system is now: residuals and distance
    as if eval had been called there. v*, a and their derivatives are not available. */
 void mbg__qr_point_recall(mbg__qr_point *q, double independence, int row);
+/* ... at a state in a plane that has been placed. */
+void mbg__qr_point_recall_in_plane(mbg__qr_point *q, double independence, int row);
 
 /* Largest violations of positions and velocities at the point of the last eval, all rows. */
 void mbg__qr_point_drift(const mbg__qr_point *q, double *phi, double *phid);

@@ -23,6 +23,7 @@ struct mbg__qr_point {
   int n, r, f;                /* free velocities, kept rows, freedoms */
   mbg__householder qr;        /* B^T of the kept rows                              (n x r) */
   mbg__cholesky Mr;           /* Q2^T M Q2                                         (f x f) */
+  real *kept;                 /* factors, drop, F, v* and a: one block */
   real *Q2, *MQ2;             /*                                                   (n x f) */
   real *B;                    /* values by the pattern of the system */
   int *first, *end;           /* of each row: its first free velocity, the one after its last  (nrow) */

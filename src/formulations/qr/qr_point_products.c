@@ -116,18 +116,16 @@ static void pull_velocities(mbg__qr_point *q, const real *mu, real *gw, real *gv
 
 /* Both at once in a plane: y = Y rho, sig = N^T (rho - M y), P mu and N^T mu. */
 static void pull_in_plane(mbg__qr_point *q, const real *mu, const real *rho, real *gw, real *gv, real *ga) {
-  free_of(q, rho, q->x);
+  vn_copy(q->n, q->x, rho);
   apply_Y(q, q->x, q->s);
   mul_M(q, q->s, q->z);
   vn_sub(q->n, q->x, q->x, q->z);
   mul_N_T(q, q->x, q->k);
   vn_scale(q->r, q->k, -1, q->k);
   rows_of(q, q->k, q->row);
-  free_of(q, mu, q->x);
+  vn_copy(q->n, q->x, mu);
   apply_P_N(q, q->x, q->y, q->k);
-  for (int j = 0; gv && j < q->n; j++) {
-    gv[q->m->full[j]] += q->y[j];
-  }
+  vn_axpy(q->n, gv, 1, q->y);
   vn_scale(q->r, q->k, -1, q->k);
   rows_of(q, q->k, q->row2);
   vn_scale(q->n, q->s, -1, q->s);
@@ -138,7 +136,7 @@ static void pull_in_plane(mbg__qr_point *q, const real *mu, const real *rho, rea
 
 void mbg__qr_point_pull_in_plane(mbg__qr_point *q, int ncol, const real *mu, const real *rho, real *gw, real *gv,
                                  real *ga) {
-  const size_t nw = (size_t)q->m->nw, na = (size_t)q->m->na;
+  const size_t n = (size_t)q->n, na = (size_t)q->m->na;
   if (q->lanes) {
     mbg__qr_plane_pull(q, ncol, mu, rho, gw, gv, ga);
     return;
@@ -146,7 +144,7 @@ void mbg__qr_point_pull_in_plane(mbg__qr_point *q, int ncol, const real *mu, con
   mbg__qr_point_multipliers(q);
   mbg__plane_linearize(q->plane, q->a, q->lambda, q->v_star, q->kappa);
   for (size_t c = 0; c < (size_t)ncol; c++) {
-    pull_in_plane(q, mu + c * nw, rho + c * nw, gw + c * nw, gv + c * nw, ga + c * na);
+    pull_in_plane(q, mu + c * n, rho + c * n, gw + c * n, gv + c * n, ga + c * na);
   }
 }
 

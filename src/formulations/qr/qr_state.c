@@ -150,10 +150,9 @@ static void place_rates(mbg__motion motion, const real *z, const real v[6], real
 
 /* the same of a planar body */
 static void planar_rates(const mbg__qr_state *s, int body, const real *z, const real v[6], real *zd) {
-  mbg__frame g;
-  read_planar(s, body, z, &g);
-  zd[0] = g.R[0] * v[0] + g.R[1] * v[1];
-  zd[1] = g.R[3] * v[0] + g.R[4] * v[1];
+  const mbg__qr_turn *g = turn_of(s, body, z);
+  zd[0] = g->c * v[0] - g->s * v[1];
+  zd[1] = g->s * v[0] + g->c * v[1];
   zd[2] = v[5];
 }
 
@@ -282,10 +281,21 @@ static void place_rates_pull(mbg__motion motion, const real *z, const real v[6],
 
 static void planar_rates_pull(const mbg__qr_state *s, int body, const real *z, const real v[6], const real *b, real *gz,
                               real mu[6]) {
-  mbg__frame g;
-  read_planar(s, body, z, &g);
-  flat_set(mu, g.R[0] * b[0] + g.R[3] * b[1], g.R[1] * b[0] + g.R[4] * b[1], b[2]);
+  const mbg__qr_turn *g = turn_of(s, body, z);
+  flat_set(mu, g->c * b[0] + g->s * b[1], g->c * b[1] - g->s * b[0], b[2]);
   gz[2] += v[0] * mu[1] - v[1] * mu[0];
+}
+
+void mbg__qr_state_flat_rates_pull(const mbg__qr_state *s, const real *z, const real *v_star, const real *b, real *gz,
+                                   real *mu) {
+  for (int i = 0; i < s->m->nbody; i++, z += 3, b += 3, gz += 3, mu += 3) {
+    const mbg__qr_turn *g = turn_of(s, i, z);
+    const real *v = v_star + s->m->bodies[i].voff;
+    mu[0] = g->c * b[0] + g->s * b[1];
+    mu[1] = g->c * b[1] - g->s * b[0];
+    mu[2] = b[2];
+    gz[2] += v[0] * mu[1] - v[1] * mu[0];
+  }
 }
 
 void mbg__qr_state_rates_pull(const mbg__qr_state *s, const real *z, const real *v_star, const real *b, real *gz,
@@ -320,14 +330,25 @@ static void read_place_pull(mbg__motion motion, const real *z, const real gw[6],
 
 /* of a flat gradient */
 static void planar_read_pull(const mbg__qr_state *s, int body, const real *z, const real gw[6], real *gz, real g0[6]) {
-  real start[6];
-  mbg__frame g;
-  read_planar(s, body, z, &g);
-  flat_AdInvT_mul(start, &g, gw);
-  gz[0] += start[0];
-  gz[1] += start[1];
+  const mbg__qr_turn *g = turn_of(s, body, z);
+  const real x = g->c * gw[0] - g->s * gw[1], y = g->s * gw[0] + g->c * gw[1];
+  gz[0] += x;
+  gz[1] += y;
   gz[2] += gw[5];
-  flat_axpy(g0, 1, start);
+  g0[0] += x;
+  g0[1] += y;
+  g0[5] += gw[5] + (z[0] * y - z[1] * x);
+}
+
+void mbg__qr_state_flat_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz,
+                                  real *g0) {
+  for (int j = 0; j < s->m->nv; j++) {
+    gz[s->nplace + j] += gv[j];
+  }
+  for (int i = 0; i < s->m->nbody; i++, z += 3, gw += 3, gz += 3) {
+    const real flat[6] = {gw[0], gw[1], 0, 0, 0, gw[2]};
+    planar_read_pull(s, i, z, flat, gz, g0 + s->m->bodies[i].voff);
+  }
 }
 
 void mbg__qr_state_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz,

@@ -56,6 +56,12 @@ void mbg__qr_state_rates_pull(const mbg__qr_state *s, const real *z, const real 
                               real *mu, real *rho);
 void mbg__qr_state_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz, real *g0);
 
+/* The same of a flat state, whose v* has nw numbers: mu, gw and gv over free velocities (nv). */
+void mbg__qr_state_flat_rates_pull(const mbg__qr_state *s, const real *z, const real *v_star, const real *b, real *gz,
+                                   real *mu);
+void mbg__qr_state_flat_read_pull(const mbg__qr_state *s, const real *z, const real *gw, const real *gv, real *gz,
+                                  real *g0);
+
 /* Name of the body and kind of component ("position of body 'bob'") of component i. */
 void mbg__qr_state_label(const mbg__qr_state *s, int i, char *buffer, size_t size);
 
