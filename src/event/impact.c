@@ -92,15 +92,13 @@ static int place(mbg_context *ctx, mbg__events *ev, const mbg__state *at, const 
 }
 
 static int factor(mbg_context *ctx, mbg__events *ev, const mbg__event *e) {
-  char what[320];
   int err = MBG_OK;
   MBG_TRY(mbg__system_linearize(ctx, ev->sys));
   mbg__system_matrices(ev->sys, &(mbg__matrices){.M = ev->M, .B = ev->B});
   mbg__saddle_clear(ev->saddle);
   mbg__saddle_add_K(ev->saddle, 1, ev->M);
   mbg__saddle_add_rows(ev->saddle, ev->B, ev->B, ev->rank->keep, NULL);
-  mbg__format(what, sizeof(what), "impact of event '%s'", e->name);
-  MBG_TRY(mbg__saddle_factor(ctx, ev->saddle, what));
+  MBG_TRY(mbg__saddle_factor(ctx, ev->saddle, ev->what[e - ev->m->events]));
 done:
   return err;
 }
@@ -325,7 +323,7 @@ int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state 
     return MBG_OK;
   }
   MBG_TRY(take_columns(ctx, ev, n, &s));
-  MBG_TRY(mbg__impact_solve(ctx, ev, event, before));
+  MBG_TRY(mbg__impact_recall(ev, k) ? MBG_OK : mbg__impact_solve(ctx, ev, event, before));
   solve(ev, ev->N, NULL, ev->x1);
   adjoint_solve(ev, n, ev->x1, Pb, v, &s);
   MBG_TRY(pull_system(ctx, ev, before, n, block, &s, w, v, psi_a));

@@ -52,30 +52,36 @@ static void choose(const mbg__line *line, mbg__depth depth, bool first, const sw
   }
 }
 
-/* The plain operations of values, at order 0; false: another one, or no finite value, for which mbg__line_apply has the
-   words. A square: its exponent is a constant. */
-static bool plain(const mbg__expr *e, const mbg__line *line, bool partials, real a, real b, real *v, real *pa,
-                  real *pb) {
+/* Constants, inputs and the plain operations of values, at order 0; false: another line, or no finite value, for which
+   the general way has the words. A square: its exponent is a constant. */
+static bool plain(const mbg__expr *e, const mbg__line *line, bool partials, const real *x, const sweep *s, int i) {
+  const real *a = s->v + line->a, *b = s->v + line->b;
   real value, by_a = 1, by_b = 1;
   switch (line->op) {
+  case OP_constant:
+    jet_constant(0, line->value, s->v + i);
+    return true;
+  case OP_input:
+    s->v[i] = x[line->c];
+    return isfinite(re(s->v[i]));
   case OP_add:
-    value = a + b;
+    value = *a + *b;
     break;
   case OP_subtract:
-    value = a - b;
+    value = *a - *b;
     by_b = -1;
     break;
   case OP_multiply:
-    value = a * b;
-    by_a = b;
-    by_b = a;
+    value = *a * *b;
+    by_a = *b;
+    by_b = *a;
     break;
   case OP_power:
     if (e->code[line->b].op != OP_constant || e->code[line->b].value != 2) {
       return false;
     }
-    value = a * a;
-    by_a = 2 * a;
+    value = *a * *a;
+    by_a = 2 * *a;
     by_b = 0;
     break;
   default:
@@ -84,10 +90,10 @@ static bool plain(const mbg__expr *e, const mbg__line *line, bool partials, real
   if (!isfinite(re(value))) {
     return false;
   }
-  *v = value;
+  s->v[i] = value;
   if (partials) {
-    *pa = by_a;
-    *pb = by_b;
+    s->pa[i] = by_a;
+    s->pb[i] = by_b;
   }
   return true;
 }
@@ -96,6 +102,10 @@ static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const
   const size_t width = (size_t)depth.order + 1;
   for (int i = 0; i < e->n;) {
     const mbg__line *line = e->code + i;
+    if (depth.order == 0 && plain(e, line, depth.partials, x, s, i)) {
+      i++;
+      continue;
+    }
     const size_t at = width * (size_t)i;
     const real *a = s->v + width * (size_t)line->a, *b = s->v + width * (size_t)line->b;
     const mbg__kind kind = mbg__operations[line->op].kind;
@@ -110,7 +120,7 @@ static int forward(mbg_context *ctx, const mbg__expr *e, mbg__depth depth, const
       }
     } else if (kind == KIND_choice) {
       choose(line, depth, re(s->v[width * (size_t)line->c]) != 0, s, at);
-    } else if (depth.order > 0 || !plain(e, line, depth.partials, a[0], b[0], s->v + at, s->pa + at, s->pb + at)) {
+    } else {
       const char *complaint =
           mbg__line_apply(line, depth, e->code[line->b].active, a, b, s->v + at, s->pa + at, s->pb + at);
       if (complaint) {

@@ -585,5 +585,52 @@ static void inside(void *user, const void *from_block, const void *to_block, dou
   mbg__tree_move(a->tree, from.E, n.D, n.E);
 }
 
-const mbg__march_method mbg__ali3p_method = {
-    .begin = begin, .step = step, .record = record, .state = bodies_at, .restart = restart, .inside = inside};
+/* the guess of a step that is shorter than the one that `to` ends, as inside it */
+static void predict_shorter(const mbg__ali3p *a, const mbg__ali3p_node *from, real h, const mbg__ali3p_node *to) {
+  const real x = h / *to->h;
+  *to->t = *from->t + h;
+  *to->h = h;
+  for (int i = 0; i < a->n; i++) {
+    to->D[i] = h * (from->w[i] + h / 4 * ((2 - x) * from->a[i] + x * to->as[i]));
+  }
+  for (int i = 0; i < a->nrow; i++) {
+    to->lambda[i] = from->lambda[i] + x * (to->lambda[i] - from->lambda[i]);
+  }
+  memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
+  mbg__ali3p_follow(a, from, to);
+}
+
+/* Newton with the matrix of the longer step; where that does not converge fast, the step as it is made always */
+static int shorten(mbg_context *ctx, void *user, const void *block, real h, void *to_block) {
+  enum { MOST = 5 };
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
+  mbg__part change = INFINITY, last = INFINITY;
+  bool found = false;
+  int err = MBG_OK;
+  if (MBG__TWIN || MBG__SAMPLES > 1 || a->penalty || a->held || a->softened) {
+    return step(ctx, user, block, h, to_block);
+  }
+  a->ended = NAN;
+  predict_shorter(a, &from, h, &to);
+  for (int k = 0; k < MOST && !found && (k == 0 || change < 0.2 * last || change < 1e-11); k++) {
+    last = change;
+    MBG_TRY(iterate(ctx, a, &from, &to, false, false, r_all(false), &change));
+    found = k > 0 && r_every(is_small(change, last, mbg__ali3p_largest(a->n, to.D)));
+  }
+  if (!found) {
+    return step(ctx, user, block, h, to_block);
+  }
+  MBG_TRY(projections(ctx, a, &to));
+  MBG_TRY(states(ctx, a, &to));
+done:
+  return err;
+}
+
+const mbg__march_method mbg__ali3p_method = {.begin = begin,
+                                             .step = step,
+                                             .record = record,
+                                             .state = bodies_at,
+                                             .restart = restart,
+                                             .inside = inside,
+                                             .shorten = shorten};
