@@ -565,41 +565,6 @@ done:
   return err;
 }
 
-/* by the formulas of a step of this length, with accelerations between those of both ends; the projections grow */
-static void inside(void *user, const void *from_block, const void *to_block, double length, void *block) {
-  const mbg__ali3p *a = user;
-  const mbg__ali3p_node from = mbg__ali3p_view(a, from_block), to = mbg__ali3p_view(a, to_block);
-  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
-  const real x = length / *to.h;
-  *n.t = *from.t + length;
-  *n.h = length;
-  vn_copy(a->nrow, n.lambda, to.lambda);
-  memcpy(n.turns, to.turns, (size_t)a->m->nturn * sizeof(int));
-  for (int i = 0; i < a->n; i++) {
-    n.as[i] = from.a[i] + x * (to.as[i] - from.a[i]);
-    n.ws[i] = from.w[i] + length / 2 * (from.a[i] + n.as[i]);
-    n.D[i] = length / 2 * (from.w[i] + n.ws[i]);
-    n.a[i] = n.as[i] + x * (to.a[i] - to.as[i]);
-    n.w[i] = n.ws[i] + x * x * (to.w[i] - to.ws[i]);
-  }
-  mbg__tree_move(a->tree, from.E, n.D, n.E);
-}
-
-/* the guess of a step that is shorter than the one that `to` ends, as inside it */
-static void predict_shorter(const mbg__ali3p *a, const mbg__ali3p_node *from, real h, const mbg__ali3p_node *to) {
-  const real x = h / *to->h;
-  *to->t = *from->t + h;
-  *to->h = h;
-  for (int i = 0; i < a->n; i++) {
-    to->D[i] = h * (from->w[i] + h / 4 * ((2 - x) * from->a[i] + x * to->as[i]));
-  }
-  for (int i = 0; i < a->nrow; i++) {
-    to->lambda[i] = from->lambda[i] + x * (to->lambda[i] - from->lambda[i]);
-  }
-  memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
-  mbg__ali3p_follow(a, from, to);
-}
-
 /* Newton with the matrix of the longer step; where that does not converge fast, the step as it is made always */
 static int shorten(mbg_context *ctx, void *user, const void *block, real h, void *to_block) {
   enum { MOST = 5 };
@@ -612,17 +577,14 @@ static int shorten(mbg_context *ctx, void *user, const void *block, real h, void
     return step(ctx, user, block, h, to_block);
   }
   a->ended = NAN;
-  predict_shorter(a, &from, h, &to);
+  mbg__ali3p_predict_shorter(a, &from, h, &to);
   for (int k = 0; k < MOST && !found && (k == 0 || change < 0.2 * last || change < 1e-11); k++) {
     last = change;
     MBG_TRY(iterate(ctx, a, &from, &to, false, false, r_all(false), &change));
     found = k > 0 && r_every(is_small(change, last, mbg__ali3p_largest(a->n, to.D)));
   }
-  if (!found) {
-    return step(ctx, user, block, h, to_block);
-  }
-  MBG_TRY(projections(ctx, a, &to));
-  MBG_TRY(states(ctx, a, &to));
+  MBG_TRY(found ? projections(ctx, a, &to) : step(ctx, user, block, h, to_block));
+  MBG_TRY(found ? states(ctx, a, &to) : MBG_OK);
 done:
   return err;
 }
@@ -632,5 +594,5 @@ const mbg__march_method mbg__ali3p_method = {.begin = begin,
                                              .record = record,
                                              .state = bodies_at,
                                              .restart = restart,
-                                             .inside = inside,
+                                             .inside = mbg__ali3p_inside,
                                              .shorten = shorten};

@@ -560,10 +560,11 @@ static void predict_shorter(mbg__alpha *a, const mbg__alpha_node *from, real h, 
   follow(a, from, to->Dx, to);
 }
 
-/* Changes shrink by one ratio, and what is left is below the rounding of positions. */
-static bool is_rounding(const mbg__alpha *a, const newton *k) {
+/* Changes shrink by one ratio, and what is left is below the rounding of positions; or they are rounding themselves. */
+static bool is_rounding(const mbg__alpha *a, const mbg__alpha_node *to, const newton *k) {
   const double ratio = k->change / k->last, least = DBL_EPSILON * a->m->size;
-  return ratio < 0.5 ? ratio * k->change < least / 8 : k->change < 4 * least;
+  return ratio < 0.5 ? ratio * k->change < least / 8
+                     : k->change < 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) + 8 * least;
 }
 
 /* Newton with the matrix of the longer step; where that does not converge fast, the step as it is made always */
@@ -577,9 +578,9 @@ int mbg__alpha_shorten(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *f
     MBG_TRY(start_coords(ctx, a, from));
     predict_shorter(a, from, h, to);
   }
-  while (suits && !k.done && k.count <= MOST && (k.count < 3 || k.change < 0.2 * k.last)) {
+  while (suits && !k.done && k.count <= MOST && (k.count < 3 || k.change < 0.5 * k.last)) {
     MBG_TRY(iterate(ctx, a, from, to, &k));
-    k.done = k.count > 2 && is_rounding(a, &k);
+    k.done = k.count > 2 && is_rounding(a, to, &k);
   }
   MBG_TRY(k.done ? MBG_OK : mbg__alpha_step(ctx, a, from, h, to));
 done:
