@@ -21,6 +21,7 @@ static int list_guards(mbg_context *ctx, mbg__events *ev) {
 /* the signals of an impact: in the gap, their rates, the sliding speed */
 static int list_gap(mbg_context *ctx, mbg__events *ev, int i) {
   const mbg__event *e = &ev->m->events[i];
+  char what[320];
   int *list = MBG_TAKE(&ev->arena, int, 2 * e->nbase + 1), n = 2 * e->nbase;
   if (mbg__arena_check(ctx, &ev->arena) < 0) {
     return MBG_ERROR_MEMORY;
@@ -32,6 +33,8 @@ static int list_gap(mbg_context *ctx, mbg__events *ev, int i) {
   if (e->tangent >= 0) {
     list[n++] = e->tangent;
   }
+  mbg__format(what, sizeof(what), "impact of event '%s'", e->name);
+  ev->what[i] = mbg__arena_text(&ev->arena, what, strlen(what));
   return mbg__sampling_create(ctx, &ev->arena, ev->sys, n, list, &ev->gaps[i]);
 }
 
@@ -83,6 +86,7 @@ static void take_arrays(mbg__events *ev) {
   ev->guard_of = MBG_TAKE(&ev->arena, int, n);
   ev->guard_signal = MBG_TAKE(&ev->arena, int, n);
   ev->gaps = MBG_TAKE(&ev->arena, mbg__sampling, n);
+  ev->what = MBG_TAKE(&ev->arena, const char *, n);
   ev->y = MBG_TAKE(&ev->arena, real, ev->m->nsignal);
   ev->one = MBG_TAKE(&ev->arena, real, ev->m->na);
   ev->ga = MBG_TAKE(&ev->arena, real, ev->m->na);
@@ -135,6 +139,7 @@ void mbg__events_destroy(mbg__events *ev) {
   const mbg_allocator allocator = ev->arena.allocator;
   mbg__saddle_destroy(&ev->own);
   allocator.release(allocator.user, ev->firings);
+  mbg__impacts_forget(ev);
   mbg__arena_destroy(&ev->arena);
   allocator.release(allocator.user, ev);
 }
@@ -372,6 +377,9 @@ int mbg__events_fire(mbg_context *ctx, mbg__events *ev, int i, int node, double 
     f.jump = re(-(1 + ev->e) * ev->rate);
   }
   MBG_TRY(keep(ctx, ev, &f));
+  if (e->impact) {
+    mbg__impact_keep(ev, ev->nfiring - 1);
+  }
   ev->fired[i]++;
   ev->solved = e->impact ? ev->nfiring - 1 : -1;
   ev->at_zero[i] = e->impact;

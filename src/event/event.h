@@ -26,6 +26,8 @@ void mbg__events_destroy(mbg__events *ev);
 void mbg__events_share(mbg__events *ev, mbg__saddle *saddle);
 /* Its factors are those at the frames of the next impact that is solved. */
 void mbg__events_factors(mbg__events *ev);
+/* They become those of the impact of firing k, as the run made them; false: they are not kept, or not its own. */
+bool mbg__events_recall_factors(mbg__events *ev, int k);
 /* Are they those of the impact that has been solved last? Asked once: then they are the caller's. */
 bool mbg__events_factored(mbg__events *ev);
 
@@ -56,6 +58,8 @@ typedef struct {
   void *user;
   /* the state inside the trial, at a length from its start, by its dense output; NULL: shorter steps are tried */
   mbg__state (*inside)(mbg_context *ctx, void *user, double length);
+  /* the trial, made last, becomes a shorter step of length h, to rounding; NULL: a step of its own is as good */
+  int (*shorten)(mbg_context *ctx, void *user, real h);
 } mbg__event_steps;
 
 /* Frozen: nodes that events dropped from a grid, and steps under error control, are those of the run before, so that

@@ -17,6 +17,7 @@ struct mbg__events {
   bool rigid;              /* M is constant: bodies are rigid, late rates are not there */
   real *M, *B;             /* values by the patterns of the system */
   mbg__sampling guards;    /* signals that are guards */
+  const char **what;       /* of an impact: its words in messages                     (nevent) */
   mbg__sampling *gaps;     /* of an impact: base signals, rates, tangent              (nevent) */
   int *guard_signal;       /*                                                          (guards) */
   int *guard_of;           /* of an event: its place among the guards, -1: none        (nevent) */
@@ -24,6 +25,9 @@ struct mbg__events {
   bool frozen;             /* see mbg__events_freeze */
   int nfiring, room;
   mbg__firing *firings;
+  char *kept; /* impacts: see impact_kept.c                     (kept_room x kept_bytes) */
+  int kept_room;
+  size_t kept_bytes;
   int solved;                       /* firing whose impact is solved in vp, -1: none */
   int applied;                      /* firings whose modes and impulses the design has */
   bool *by_position;                /* rates of guards that need no accelerations            (nevent) */
@@ -86,5 +90,13 @@ int mbg__gap_pull(mbg_context *ctx, mbg__events *ev, int event, const mbg__state
 
 /* Solves the impact of an event at the state before it. */
 int mbg__impact_solve(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before);
+
+/* ---------------------------------------------------------------------- impact_kept.c */
+
+/* Keeps the impact of firing k, just solved; it becomes the one solved last again, with its factors unless they are
+   given; false: it is not kept. */
+void mbg__impacts_forget(mbg__events *ev);
+void mbg__impact_keep(mbg__events *ev, int k);
+bool mbg__impact_recall(mbg__events *ev, int k);
 
 #endif

@@ -20,21 +20,30 @@ typedef struct {
   double limit;  /* length of the step to the first event so far, h: none */
   double length; /* of the trial */
   double looked; /* where gm and gdm are known */
+  bool shorter;  /* the trial was a longer one, and is that of its length but for rounding */
 } search;
 
-/* guards at the end of a step of this length */
-static int try_length(search *s, double length) {
+/* guards at the end of a step of this length; shorter: to rounding, and not the step that a run takes */
+static int try_by(search *s, double length, bool shorter) {
+  const real h = length == re(s->h) ? s->h : length;
   int err = MBG_OK;
-  if (length == s->length) {
-    return MBG_OK;
-  }
-  MBG_TRY(s->steps->step(s->ctx, s->steps->user, length == re(s->h) ? s->h : length));
+  MBG_TRY((shorter ? s->steps->shorten : s->steps->step)(s->ctx, s->steps->user, h));
   s->length = length;
+  s->shorter = shorter;
   const mbg__state state = s->steps->state(s->ctx, s->steps->user, true);
   MBG_TRY(mbg__guards_at(s->ctx, s->ev, &state, s->ev->gt, s->ev->gdt));
   s->ev->rated_t = true;
 done:
   return err;
+}
+
+static int try_length(search *s, double length) {
+  return length == s->length && !s->shorter ? MBG_OK : try_by(s, length, false);
+}
+
+/* ... shorter than the trial */
+static int try_shorter(search *s, double length) {
+  return s->steps->shorten && !s->shorter ? try_by(s, length, true) : try_length(s, length);
 }
 
 /* ---------------------------------------------------------------------- guards that are far from 0 */
@@ -52,32 +61,49 @@ static bool is_far(const search *s, int i, double length) {
 /* a guard that is closed until its side changes has no event */
 static bool opens(const mbg__events *ev, int i) { return !ev->open[i] && ev->gt[i] > 0; }
 
-static bool any_near(const search *s, double length) {
-  for (int i = 0; i < s->ev->m->nevent; i++) {
-    if (s->ev->armed[i] && s->ev->m->events[i].guard >= 0 && !opens(s->ev, i) && !is_far(s, i, length)) {
-      return true;
-    }
+/* the length of the step to a time event, 0: not in this step */
+static double to_time(const search *s, int i, double beyond) {
+  const double t = re(s->t), h = re(s->h), length = re(s->ev->design->attr[s->ev->m->events[i].at]) - t;
+  const double near = 1e-12 * (fabs(t) + h);
+  if (s->ev->fired[i] > 0 || length <= near || length > beyond + near) {
+    return 0;
   }
-  return false;
+  return fabs(length - h) <= near ? h : length;
 }
 
-/* guards at the end of the first trial; rates there, and at its start, where they are needed. beyond: as in search */
-static int begin(search *s, double beyond) {
+/* may there be an event? Rates are needed for those of guards */
+static bool any_near(const search *s, double length, bool *rates) {
+  bool any = false;
+  *rates = false;
+  for (int i = 0; i < s->ev->m->nevent; i++) {
+    const bool armed = s->ev->armed[i], guard = s->ev->m->events[i].guard >= 0;
+    *rates = *rates || (armed && guard && !opens(s->ev, i) && !is_far(s, i, length));
+    any = any || *rates || (armed && !guard && to_time(s, i, length) > 0);
+  }
+  return any;
+}
+
+/* guards at the end of the first trial; rates there, and at its start, where they are needed. beyond: as in search.
+   any: there may be an event */
+static int begin(search *s, double beyond, bool *any) {
   mbg__events *ev = s->ev;
+  bool rates = false;
   int err = MBG_OK;
   const mbg__state end = s->steps->state(s->ctx, s->steps->user, true);
   ev->rated_t = mbg__events_disturb(ev) || ev->unrated >= LOOK;
   if (!ev->rated_t) {
     MBG_TRY(mbg__guard_values(s->ctx, ev, &end, ev->gt));
-    ev->rated_t = any_near(s, beyond);
+    *any = any_near(s, beyond, &rates);
   }
-  if (ev->rated_t) {
+  if (ev->rated_t || rates) {
     MBG_TRY(mbg__guards_at(s->ctx, ev, &end, ev->gt, ev->gdt));
     for (int i = 0; i < ev->m->nevent; i++) {
       ev->speed[i] = fmax(ev->speed[i], fabs(ev->gdt[i]));
     }
+    ev->rated_t = true;
+    *any = any_near(s, beyond, &rates);
   }
-  if (!ev->rated && any_near(s, beyond)) {
+  if (!ev->rated && rates) {
     const mbg__state start = s->steps->state(s->ctx, s->steps->user, false);
     MBG_TRY(mbg__guards_at(s->ctx, ev, &start, ev->gm, ev->gd));
     ev->rated = true;
@@ -367,7 +393,7 @@ static int locate(search *s, int i, double lo, double hi, double *length) {
   MBG_TRY(whole ? cross_inside(s, i, &c) : MBG_OK);
   double x = c.x;
   for (int k = 0; k < LOCATE_MAX; k++) {
-    MBG_TRY(try_length(s, x));
+    MBG_TRY(k == 0 && c.slope < 0 && x < end ? try_shorter(s, x) : try_length(s, x));
     const double g = ev->gt[i], secant = (g - g_before) / (x - before);
     double next = NAN;
     *length = x;
@@ -392,16 +418,6 @@ static int locate(search *s, int i, double lo, double hi, double *length) {
   MBG_TRY(check_jump(s, i, lo, hi, length));
 done:
   return err;
-}
-
-/* the length of the step to a time event, 0: not in this step */
-static double to_time(const search *s, int i, double beyond) {
-  const double t = re(s->t), h = re(s->h), length = re(s->ev->design->attr[s->ev->m->events[i].at]) - t;
-  const double near = 1e-12 * (fabs(t) + h);
-  if (s->ev->fired[i] > 0 || length <= near || length > beyond + near) {
-    return 0;
-  }
-  return fabs(length - h) <= near ? h : length;
 }
 
 /* found: another event limits the step */
@@ -471,12 +487,19 @@ done:
 int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps *steps, real t, real step,
                        double beyond, real *h1, int *event) {
   const double h = re(step);
-  search s = {ctx, ev, steps, t, step, h, h, NAN};
+  search s = {ctx, ev, steps, t, step, h, h, NAN, false};
   double length;
+  bool any;
   int err = MBG_OK;
   *event = -1;
   *h1 = step;
-  MBG_TRY(begin(&s, beyond));
+  ev->length = h;
+  ev->together = false;
+  memset(ev->closing, 0, (size_t)ev->m->nevent * sizeof(bool));
+  MBG_TRY(begin(&s, beyond, &any));
+  if (!any) {
+    return MBG_OK;
+  }
   for (int i = 0; i < ev->m->nevent; i++) {
     MBG_TRY(ev->armed[i] ? find(&s, i, beyond, *event >= 0, &length) : (length = 0, MBG_OK));
     const bool first = length > 0 && (*event < 0 || length < s.limit - together * h);
@@ -490,7 +513,7 @@ int mbg__events_search(mbg_context *ctx, mbg__events *ev, const mbg__event_steps
   MBG_TRY(try_length(&s, s.limit));
   ev->length = s.limit;
   for (int i = 0; i < ev->m->nevent; i++) {
-    ev->together = (i == 0 ? false : ev->together) || ev->closing[i];
+    ev->together = ev->together || ev->closing[i];
   }
   if (*event >= 0) {
     ev->grazing = ev->m->events[*event].guard >= 0 ? grazing(&s, *event) : INFINITY;

@@ -149,24 +149,26 @@ done:
 }
 
 void mbg__events_accept(mbg__events *ev) {
-  const size_t bytes = (size_t)ev->m->nevent * sizeof(double);
+  const double length = ev->length;
+  const bool rated = ev->rated_t;
   for (int i = 0; i < ev->m->nevent; i++) {
-    ev->slope[i] = fabs(ev->gt[i] - ev->g[i]) / ev->length;
-    ev->speed[i] = ev->rated_t ? fabs(ev->gdt[i]) : ev->speed[i];
-  }
-  ev->rated = ev->rated_t;
-  ev->unrated = ev->rated ? 0 : ev->unrated + 1;
-  memcpy(ev->g, ev->gt, bytes);
-  memcpy(ev->gd, ev->gdt, bytes);
-  memset(ev->passed, 0, (size_t)ev->m->nevent * sizeof(bool));
-  for (int i = 0; i < ev->m->nevent; i++) {
+    const double g = ev->gt[i];
+    ev->slope[i] = fabs(g - ev->g[i]) / length;
+    ev->g[i] = g;
+    ev->passed[i] = false;
+    if (rated) {
+      ev->gd[i] = ev->gdt[i];
+      ev->speed[i] = fabs(ev->gd[i]);
+    }
     if (ev->m->events[i].guard >= 0 && ev->armed[i]) {
-      ev->at_zero[i] = ev->at_zero[i] && !(ev->g[i] > 0);
-      ev->open[i] = ev->g[i] > 0;
-      ev->largest[i] = fabs(ev->g[i]) > ev->largest[i] ? fabs(ev->g[i]) : ev->largest[i];
-      ev->range[i] = fmax(ev->range[i], ev->largest[i]);
+      ev->at_zero[i] = ev->at_zero[i] && !(g > 0);
+      ev->open[i] = g > 0;
+      ev->largest[i] = fabs(g) > ev->largest[i] ? fabs(g) : ev->largest[i];
+      ev->range[i] = ev->largest[i] > ev->range[i] ? ev->largest[i] : ev->range[i];
     }
   }
+  ev->rated = rated;
+  ev->unrated = rated ? 0 : ev->unrated + 1;
 }
 
 int mbg__events_next(mbg__events *ev) {

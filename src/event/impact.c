@@ -92,15 +92,13 @@ static int place(mbg_context *ctx, mbg__events *ev, const mbg__state *at, const 
 }
 
 static int factor(mbg_context *ctx, mbg__events *ev, const mbg__event *e) {
-  char what[320];
   int err = MBG_OK;
   MBG_TRY(mbg__system_linearize(ctx, ev->sys));
   mbg__system_matrices(ev->sys, &(mbg__matrices){.M = ev->M, .B = ev->B});
   mbg__saddle_clear(ev->saddle);
   mbg__saddle_add_K(ev->saddle, 1, ev->M);
   mbg__saddle_add_rows(ev->saddle, ev->B, ev->B, ev->rank->keep, NULL);
-  mbg__format(what, sizeof(what), "impact of event '%s'", e->name);
-  MBG_TRY(mbg__saddle_factor(ctx, ev->saddle, what));
+  MBG_TRY(mbg__saddle_factor(ctx, ev->saddle, ev->what[e - ev->m->events]));
 done:
   return err;
 }
@@ -205,12 +203,14 @@ typedef struct {
   real *a, *b;   /*                    (n x nw, n x nrow) */
   real *za, *zb; /* -a, -b */
   real *c;       /*                    (n) */
+  real *rates;   /* with friction: gradients of N (v+ + e v-) + (1 + e) gap_t and of T v-, v fixed   (2 x (nw + na)) */
 } multipliers;
 
 static int take_columns(mbg_context *ctx, mbg__events *ev, int n, multipliers *s) {
   const size_t nv = (size_t)ev->m->nv, nw = (size_t)ev->m->nw, nrow = (size_t)ev->m->nrow, all = (size_t)n;
   if (n > ev->ncolumn) {
-    ev->columns = MBG_TAKE(&ev->arena, real, all * (nv + 3 * nrow + 2 * nw + 1));
+    const size_t rates = 2 * (nw + (size_t)ev->m->na);
+    ev->columns = MBG_TAKE(&ev->arena, real, all * (nv + 3 * nrow + 2 * nw + 1) + rates);
     ev->ncolumn = ev->columns ? n : 0;
   }
   s->x = ev->columns;
@@ -219,6 +219,7 @@ static int take_columns(mbg_context *ctx, mbg__events *ev, int n, multipliers *s
   s->b = s->za + all * nw;
   s->zb = s->b + all * nrow;
   s->c = s->zb + all * nrow;
+  s->rates = s->c + all;
   return mbg__arena_check(ctx, &ev->arena);
 }
 
@@ -244,9 +245,23 @@ static void adjoint_solve(mbg__events *ev, int n, const real *y1, const real *Pb
   vn_scale(n * m->nrow, s->zb, -1, s->b);
 }
 
+/* with friction: what all columns share */
+static int take_rates(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before, real *rates) {
+  const int nw = ev->m->nw, n = nw + ev->m->na;
+  int err = MBG_OK;
+  vn_zero(2 * n, rates);
+  for (int i = 0; i < nw; i++) {
+    ev->f[2][i] = ev->vp[i] + ev->e * before->v[i];
+  }
+  MBG_TRY(mbg__gap_pull(ctx, ev, event, before, ev->f[2], 1, 1 + ev->e, 0, rates, rates + nw));
+  MBG_TRY(mbg__gap_pull(ctx, ev, event, before, before->v, 0, 0, 1, rates + n, rates + n + nw));
+done:
+  return err;
+}
+
 /* the parts of gap and friction: -P D a + c (N (v+ + e v-) + (1 + e) gap_t + ...) with a minus sign */
-static int pull_rows(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before, const real *a, real c,
-                     real *w, real *v, real *ga) {
+static int pull_rows(mbg_context *ctx, mbg__events *ev, int event, const mbg__state *before, const real *rates,
+                     const real *a, real c, real *w, real *v, real *ga) {
   const mbg_model *m = ev->m;
   const mbg__event *e = &m->events[event];
   const real Ta = vn_dot(m->nw, ev->T, a), s = ev->P * ev->mu;
@@ -256,12 +271,16 @@ static int pull_rows(mbg_context *ctx, mbg__events *ev, int event, const mbg__st
     v[i] -= ev->e * c * ev->N[i] + s * ev->th1 / ev->vs * Ta * ev->T[i];
   }
   ga[e->restitution] -= c * ev->rate;
-  MBG_TRY(mbg__gap_pull(ctx, ev, event, before, ev->f[2], 1, -c * (1 + ev->e), 0, w, ga));
-  if (e->tangent >= 0) {
-    ga[e->friction] -= ev->P * ev->th * Ta;
-    ga[e->slip_speed] += s * ev->th1 * ev->slip / (ev->vs * ev->vs) * Ta;
-    MBG_TRY(mbg__gap_pull(ctx, ev, event, before, a, 0, 0, -s * ev->th, w, ga));
-    MBG_TRY(mbg__gap_pull(ctx, ev, event, before, before->v, 0, 0, -s * ev->th1 / ev->vs * Ta, w, ga));
+  if (e->tangent < 0) {
+    return mbg__gap_pull(ctx, ev, event, before, ev->f[2], 1, -c * (1 + ev->e), 0, w, ga);
+  }
+  ga[e->friction] -= ev->P * ev->th * Ta;
+  ga[e->slip_speed] += s * ev->th1 * ev->slip / (ev->vs * ev->vs) * Ta;
+  MBG_TRY(mbg__gap_pull(ctx, ev, event, before, a, ev->P, 0, -s * ev->th, w, ga));
+  for (int k = 0; k < 2; k++) {
+    const real *g = rates + k * (m->nw + m->na), weight = k == 0 ? -c : -s * ev->th1 / ev->vs * Ta;
+    vn_axpy(m->nw, w, weight, g);
+    vn_axpy(m->na, ga, weight, g + m->nw);
   }
 done:
   return err;
@@ -325,13 +344,15 @@ int mbg__events_pull(mbg_context *ctx, mbg__events *ev, int k, const mbg__state 
     return MBG_OK;
   }
   MBG_TRY(take_columns(ctx, ev, n, &s));
-  MBG_TRY(mbg__impact_solve(ctx, ev, event, before));
+  MBG_TRY(mbg__impact_recall(ev, k) ? MBG_OK : mbg__impact_solve(ctx, ev, event, before));
   solve(ev, ev->N, NULL, ev->x1);
   adjoint_solve(ev, n, ev->x1, Pb, v, &s);
   MBG_TRY(pull_system(ctx, ev, before, n, block, &s, w, v, psi_a));
+  MBG_TRY(m->events[event].tangent >= 0 ? take_rates(ctx, ev, event, before, s.rates) : MBG_OK);
   for (int c = 0; c < n; c++) {
     const size_t at = (size_t)c * (size_t)m->nw;
-    MBG_TRY(pull_rows(ctx, ev, event, before, s.a + at, s.c[c], w + at, v + at, psi_a + (size_t)c * (size_t)m->na));
+    MBG_TRY(pull_rows(ctx, ev, event, before, s.rates, s.a + at, s.c[c], w + at, v + at,
+                      psi_a + (size_t)c * (size_t)m->na));
   }
 done:
   return err;

@@ -29,6 +29,9 @@ typedef struct {
   double shortest;
   /* Events: a node at a length inside the step from a node to a node, near that of a step of this length. */
   void (*inside)(void *user, const void *from, const void *to, double length, void *node);
+  /* Events: `to` is the end of the step made last, from this node; it becomes that of a shorter one of length h, to
+     rounding, by the guess and the factors that the longer one has left. NULL: there is nothing to gain. */
+  int (*shorten)(mbg_context *ctx, void *user, const void *from, real h, void *to);
 } mbg__march_method;
 
 typedef struct mbg__march mbg__march;

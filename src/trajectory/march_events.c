@@ -8,6 +8,9 @@
 
 enum { PRESENT, TRIAL, SCRATCH };
 
+/* places beyond the steps of the grid, for nodes of events */
+enum { MORE = 16 };
+
 /* the grid of fixed steps: the next node, and the step that leads to it; or steps under error control */
 typedef struct {
   mbg__march *m;
@@ -36,6 +39,11 @@ int mbg__march_prepare_events(mbg_context *ctx, mbg__march *m, int nw) {
 static int trial_step(mbg_context *ctx, void *user, real h) {
   mbg__march *m = user;
   return m->method.step(ctx, m->user, m->block[PRESENT], h, m->block[TRIAL]);
+}
+
+static int trial_shorter(mbg_context *ctx, void *user, real h) {
+  mbg__march *m = user;
+  return m->method.shorten(ctx, m->user, m->block[PRESENT], h, m->block[TRIAL]);
 }
 
 static mbg__state state_at(mbg_context *ctx, void *user, bool trial) {
@@ -223,12 +231,14 @@ static double beyond_controlled(const walk *w, double t, double h) {
 
 static int begin(mbg_context *ctx, walk *w) {
   mbg__march *m = w->m;
+  const int steps = mbg__march_planned(m), expected = steps > 0 ? steps + steps / 8 + MORE : 1;
   int err = MBG_OK;
   MBG_TRY(mbg__events_begin(ctx, m->plan.events));
   vn_zero(m->nodes.nused, m->nodes.sum);
-  MBG_TRY(mbg__march_reserve(ctx, m, 1));
+  MBG_TRY(mbg__march_reserve(ctx, m, expected));
   m->store.memory = mbg__store_share(m->plan.memory, 0);
   MBG_TRY(mbg__store_begin(ctx, &m->store, 0));
+  MBG_TRY(mbg__store_expect(ctx, &m->store, expected + 1));
   MBG_TRY(m->method.begin(ctx, m->user, m->block[TRIAL]));
   w->n = -1;
   MBG_TRY(commit(ctx, w, 0, 0));
@@ -252,8 +262,12 @@ static int check_length(mbg_context *ctx, const walk *w, int event, double t, do
 
 /* one step, perhaps to an event, which acts */
 static int advance(mbg_context *ctx, walk *w) {
-  const mbg__event_steps steps = {.step = trial_step, .state = state_at, .user = w->m, .inside = state_inside};
   mbg__march *m = w->m;
+  const mbg__event_steps steps = {.step = trial_step,
+                                  .state = state_at,
+                                  .user = m,
+                                  .inside = m->method.inside ? state_inside : NULL,
+                                  .shorten = m->method.shorten ? trial_shorter : NULL};
   const real t = mbg__march_moment(m->block[PRESENT]);
   real h = 0, h1;
   int err = MBG_OK, event;

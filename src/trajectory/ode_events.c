@@ -231,7 +231,7 @@ done:
 /* one step, perhaps to an event, which acts */
 static int advance(mbg_context *ctx, walk *w) {
   const mbg__ode_event_steps *s = w->steps;
-  const mbg__event_steps search = {s->step, s->state, s->user, s->inside};
+  const mbg__event_steps search = {.step = s->step, .state = s->state, .user = s->user, .inside = s->inside};
   mbg__events *ev = w->plan->events;
   real t1, h1;
   int err = MBG_OK, event;

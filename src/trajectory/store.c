@@ -71,6 +71,11 @@ int mbg__store_begin(mbg_context *ctx, mbg__store *s, int nnode) {
   return room == s->room ? MBG_OK : resize(ctx, s, room);
 }
 
+int mbg__store_expect(mbg_context *ctx, mbg__store *s, int nnode) {
+  const int room = nnode < s->limit ? nnode : s->limit;
+  return room <= s->room ? MBG_OK : resize(ctx, s, room);
+}
+
 static void keep(mbg__store *s, const void *node, int n) {
   s->index[s->used] = n;
   mbg__pool_copy(s->pool, MBG__LOOPS_STORE, s->bytes, mbg__store_place(s, s->used++), node);

@@ -36,6 +36,8 @@ void mbg__store_destroy(mbg__store *s);
 
 /* Begins a run of `nnode` nodes; 0: unknown. Then every second checkpoint goes whenever half of the memory is full. */
 int mbg__store_begin(mbg_context *ctx, mbg__store *s, int nnode);
+/* ... of which there may be about so many: room for them, as far as half of the memory goes. */
+int mbg__store_expect(mbg_context *ctx, mbg__store *s, int nnode);
 /* The next node of the run: it becomes a checkpoint when it is its turn. */
 int mbg__store_checkpoint(mbg_context *ctx, mbg__store *s, const void *node);
 /* Place i of the stack: node i when all nodes are in memory. */

@@ -565,25 +565,34 @@ done:
   return err;
 }
 
-/* by the formulas of a step of this length, with accelerations between those of both ends; the projections grow */
-static void inside(void *user, const void *from_block, const void *to_block, double length, void *block) {
-  const mbg__ali3p *a = user;
-  const mbg__ali3p_node from = mbg__ali3p_view(a, from_block), to = mbg__ali3p_view(a, to_block);
-  const mbg__ali3p_node n = mbg__ali3p_view(a, block);
-  const real x = length / *to.h;
-  *n.t = *from.t + length;
-  *n.h = length;
-  vn_copy(a->nrow, n.lambda, to.lambda);
-  memcpy(n.turns, to.turns, (size_t)a->m->nturn * sizeof(int));
-  for (int i = 0; i < a->n; i++) {
-    n.as[i] = from.a[i] + x * (to.as[i] - from.a[i]);
-    n.ws[i] = from.w[i] + length / 2 * (from.a[i] + n.as[i]);
-    n.D[i] = length / 2 * (from.w[i] + n.ws[i]);
-    n.a[i] = n.as[i] + x * (to.a[i] - to.as[i]);
-    n.w[i] = n.ws[i] + x * x * (to.w[i] - to.ws[i]);
+/* Newton with the matrix of the longer step; where that does not converge fast, the step as it is made always */
+static int shorten(mbg_context *ctx, void *user, const void *block, real h, void *to_block) {
+  enum { MOST = 5 };
+  mbg__ali3p *a = user;
+  const mbg__ali3p_node from = mbg__ali3p_view(a, block), to = mbg__ali3p_view(a, to_block);
+  mbg__part change = INFINITY, last = INFINITY;
+  bool found = false;
+  int err = MBG_OK;
+  if (MBG__TWIN || MBG__SAMPLES > 1 || a->penalty || a->held || a->softened) {
+    return step(ctx, user, block, h, to_block);
   }
-  mbg__tree_move(a->tree, from.E, n.D, n.E);
+  a->ended = NAN;
+  mbg__ali3p_predict_shorter(a, &from, h, &to);
+  for (int k = 0; k < MOST && !found && (k == 0 || change < 0.2 * last || change < 1e-11); k++) {
+    last = change;
+    MBG_TRY(iterate(ctx, a, &from, &to, false, false, r_all(false), &change));
+    found = k > 0 && r_every(is_small(change, last, mbg__ali3p_largest(a->n, to.D)));
+  }
+  MBG_TRY(found ? projections(ctx, a, &to) : step(ctx, user, block, h, to_block));
+  MBG_TRY(found ? states(ctx, a, &to) : MBG_OK);
+done:
+  return err;
 }
 
-const mbg__march_method mbg__ali3p_method = {
-    .begin = begin, .step = step, .record = record, .state = bodies_at, .restart = restart, .inside = inside};
+const mbg__march_method mbg__ali3p_method = {.begin = begin,
+                                             .step = step,
+                                             .record = record,
+                                             .state = bodies_at,
+                                             .restart = restart,
+                                             .inside = mbg__ali3p_inside,
+                                             .shorten = shorten};

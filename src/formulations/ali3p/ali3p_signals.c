@@ -190,14 +190,13 @@ int mbg__ali3p_guard_create(mbg_context *ctx, mbg__arena *arena, mbg__ali3p *a, 
 int mbg__ali3p_guard_at(mbg_context *ctx, mbg__ali3p_guard *g, const mbg__ali3p_node *n, int signal) {
   mbg__ali3p *a = g->a;
   int err = MBG_OK;
-  MBG_TRY(at_signals(ctx, a, n));
-  MBG_TRY(mbg__system_linearize_guard(ctx, a->sys, signal));
+  const mbg__state bodies = mbg__ali3p_bodies(ctx, a, n);
   vn_zero(6 * a->m->nbody, g->g.e);
   vn_zero(a->n, g->g.w);
   vn_zero(a->m->na, g->g.attributes);
   vn_zero(a->m->nw, g->bodies[0]);
   vn_zero(a->m->nw, g->bodies[1]);
-  mbg__system_signal_pull(a->sys, signal, 1, g->bodies[0], g->bodies[1], NULL, NULL, g->g.attributes);
+  MBG_TRY(mbg__events_guard(ctx, a->events, signal, &bodies, g->bodies[0], g->bodies[1], g->g.attributes));
   mbg__tree_kin_pull(a->tree, g->bodies[0], g->bodies[1], NULL, g->g.e, g->g.w, NULL, g->g.attributes);
 done:
   return err;

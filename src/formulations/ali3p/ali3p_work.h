@@ -93,6 +93,10 @@ mbg__ali3p_node mbg__ali3p_view(const mbg__ali3p *a, const void *block);
 /* ali3p_forward.c: functions of the march; `user` is the formulation. */
 extern const mbg__march_method mbg__ali3p_method;
 
+/* ali3p_events.c: of the march; the guess of a step of length h, shorter than the one that `to` ends, as inside it. */
+void mbg__ali3p_inside(void *user, const void *from_block, const void *to_block, double length, void *block);
+void mbg__ali3p_predict_shorter(const mbg__ali3p *a, const mbg__ali3p_node *from, real h, const mbg__ali3p_node *to);
+
 /* The bodies at a node with their rates; the tree is moved there. */
 mbg__state mbg__ali3p_bodies(mbg_context *ctx, mbg__ali3p *a, const mbg__ali3p_node *n);
 

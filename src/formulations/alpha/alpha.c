@@ -39,6 +39,7 @@ static void take_arrays(mbg__alpha *a) {
   a->phi = MBG_TAKE(&a->arena, real, m->nrow);
   a->al0 = MBG_TAKE(&a->arena, real, m->nw);
   a->q = MBG_TAKE(&a->arena, real, m->ncoord);
+  a->q_end = MBG_TAKE(&a->arena, real, m->ncoord);
   a->turns = MBG_TAKE(&a->arena, int, m->nturn);
   a->known = MBG_TAKE(&a->arena, double, m->nw + m->nrow);
 }

@@ -34,7 +34,8 @@ typedef struct {
   const mbg__criterion_seeds *seeds;
   real *psi_a;             /* of the criteria                    (ncrit x na) */
   real *guard_a;           /* of the guard's column              (na) */
-  int guard;               /* events: signal that ends the step to the present node, -1: none */
+  const mbg__event *event; /* events: the one that the step to the present node ends at, NULL: none */
+  int guard;               /* ... signal that ends the step to the present node, -1: none */
   int guarded, timed;      /* ... and of the step that follows; attribute of a time event that ends it, -1 */
   bool start_moves;        /* the step to the present node starts after an event */
   bool after_event;        /* an event follows: xi, sig are cotangents of frames and twists before it */
@@ -199,7 +200,7 @@ static void add_following(adjoint *s, int c, const mbg__alpha_node *node) {
       s->bv[off + i] -= sig[off + i] + h * Tx[i];
       s->bd[off + i] += -k->af * tau[off + i] + (1 - q) * g;
       s->ba[off + i] = q * g;
-      if (s->alb) {
+      if (s->start_moves) {
         s->alb[(size_t)c * (size_t)m->nw + (size_t)(off + i)] = g;
       }
     }
@@ -295,7 +296,7 @@ static void keep_bars(adjoint *s, int c) {
 
 static void remember(adjoint *s, const mbg__alpha_node *node) {
   s->first = s->after_event = false;
-  if (s->al) {
+  if (s->start_moves || s->guarded >= 0 || s->timed >= 0) {
     memcpy(s->al, node->al, (size_t)s->a->m->nw * sizeof(real));
   }
   s->h = *node->h;
@@ -415,7 +416,7 @@ static const mbg__event *event_there(const adjoint *s) {
 /* which event the step to the present node ends at */
 static void look_ahead(adjoint *s) {
   const mbg__alpha *a = s->a;
-  const mbg__event *e = event_there(s);
+  const mbg__event *e = s->event = event_there(s);
   s->guard = e ? e->guard : -1;
   s->nc = s->ncrit + (s->guard >= 0);
   s->start_moves = a->events && s->node > 0 && mbg__march_fired(a->march, s->node - 1) >= 0;
@@ -427,9 +428,8 @@ static void look_ahead(adjoint *s) {
 
 /* after the step to the present node: what its start needs */
 static void look_back(adjoint *s) {
-  const mbg__event *e = event_there(s);
-  s->guarded = e ? e->guard : -1;
-  s->timed = e ? e->at : -1;
+  s->guarded = s->event ? s->event->guard : -1;
+  s->timed = s->event ? s->event->at : -1;
 }
 
 static int back(mbg_context *ctx, adjoint *s, mbg__alpha_node at) {
@@ -458,7 +458,7 @@ static int back(mbg_context *ctx, adjoint *s, mbg__alpha_node at) {
   for (int c = 0; c < s->nc; c += MBG__LANES) {
     leave_block(s, c, s->nc - c < MBG__LANES ? s->nc - c : MBG__LANES, *node->h);
   }
-  by_time(s, a->events && mbg__march_fires(a->march, s->node) >= 0);
+  by_time(s, s->event != NULL);
   look_back(s);
   remember(s, node);
 done:
@@ -483,7 +483,7 @@ static void end_block(adjoint *s, int first, int count) {
 
 /* The node without a step, at the start and after an event: cotangents of frames and twists in `keep`, by the
    accelerations there. */
-static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
+static int unaccelerate(mbg_context *ctx, adjoint *s, int firing, const mbg__alpha_node *node) {
   mbg__alpha *a = s->a;
   const mbg_model *m = a->m;
   int err = MBG_OK;
@@ -491,7 +491,7 @@ static int unaccelerate(mbg_context *ctx, adjoint *s, const mbg__alpha_node *nod
   s->guard = -1;
   by_length(s, node);
   MBG_TRY(add_correction(ctx, s, node));
-  MBG_TRY(mbg__alpha_factor_start(ctx, a, node, false));
+  MBG_TRY(mbg__alpha_factors_of(ctx, a, firing, node));
   MBG_TRY(mbg__system_linearize_signals(ctx, a->sys));
   mbg__rotors_linearize(a, node);
   for (int c = 0; c < s->ncrit; c++) {
@@ -516,7 +516,7 @@ done:
 static int end(mbg_context *ctx, adjoint *s, const mbg__alpha_node *node) {
   const size_t nw = (size_t)s->a->m->nw;
   int err = MBG_OK;
-  MBG_TRY(unaccelerate(ctx, s, node));
+  MBG_TRY(unaccelerate(ctx, s, -1, node));
   /* the start uses the system as scratch: after all criteria */
   for (int c = 0; c < s->ncrit; c++) {
     const real *b = s->keep + 3 * nw * (size_t)c;
@@ -533,7 +533,7 @@ static int event(mbg_context *ctx, adjoint *s, int firing, const mbg__alpha_node
   const size_t nw = (size_t)m->nw;
   const int impulse = m->events[mbg__events_firings(a->events)[firing].event].impulse;
   int err = MBG_OK;
-  MBG_TRY(unaccelerate(ctx, s, node));
+  MBG_TRY(unaccelerate(ctx, s, firing, node));
   for (int c = 0; c < s->ncrit; c++) {
     const real *b = s->keep + 3 * nw * (size_t)c;
     memcpy(s->xi + (size_t)c * nw, b, nw * sizeof(real));

@@ -20,10 +20,23 @@ int mbg__alpha_restart(mbg_context *ctx, void *user, const void *from_block, con
   *to.t = *from.t;
   *to.h = -1;
   *to.guessed = 0;
-  a->t_q = a->ended = NAN;
+  a->t_q = a->t_end = a->ended = NAN;
   memcpy(to.H, from.H, (size_t)a->m->nbody * sizeof(*to.H));
   memcpy(to.turns, from.turns, (size_t)a->m->nturn * sizeof(int));
   return mbg__alpha_accelerate(ctx, a, &to, v, mbg__events_factored(a->events));
+}
+
+int mbg__alpha_factors_of(mbg_context *ctx, mbg__alpha *a, int firing, const mbg__alpha_node *node) {
+  const bool kept = firing >= 0 && !mbg__rank_close(a->rank) && mbg__events_recall_factors(a->events, firing);
+  const mbg__state state = mbg__alpha_state(a, node);
+  int err = MBG_OK;
+  if (!kept) {
+    return mbg__alpha_factor_start(ctx, a, node, false);
+  }
+  MBG_TRY(mbg__system_update(ctx, a->sys, &state));
+  MBG_TRY(mbg__system_linearize(ctx, a->sys));
+done:
+  return err;
 }
 
 /* by the formulas of a step of this length, with accelerations between those of both ends; al begins as vd, whatever it

@@ -1,4 +1,4 @@
-/* The step (theory 4, section 4), the first node, and the signals at nodes. */
+/* The step (theory 4, section 4), and the first node. */
 #include "formulations/alpha/alpha_work.h"
 #include "model/body_label.h"
 
@@ -215,7 +215,7 @@ int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *n) 
   int err = MBG_OK;
   *n->t = re(start->t);
   *n->h = 0;
-  a->t_q = a->ended = NAN;
+  a->t_q = a->t_end = a->ended = NAN;
   mbg__rotors_place(a);
   memcpy(n->H, start->H, (size_t)m->nbody * sizeof(*n->H));
   memcpy(n->turns, start->turns, (size_t)m->nturn * sizeof(int));
@@ -429,17 +429,6 @@ done:
   return err;
 }
 
-/* the local error of positions is |beta - 1/6| h^3 times the rate of the accelerations */
-static double estimate(const mbg__alpha *a, const mbg__alpha_node *from, const mbg__alpha_node *to) {
-  const mbg_model *m = a->m;
-  double most = 0;
-  for (int i = 0; i < m->nw; i++) {
-    const double w = (i - m->bodies[0].voff) % 6 < 3 ? 1 / m->size : 1;
-    most = fmax(most, w * fabs(re(to->vd[i] - from->vd[i])));
-  }
-  return fabs(a->c.beta - 1.0 / 6) * re(*to->h) * re(*to->h) * most;
-}
-
 /* the iteration from its guess on, with the system updated at `from` for index 2 */
 static int iterate_all(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to,
                        newton *k) {
@@ -513,11 +502,16 @@ done:
 static int start_coords(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from) {
   int err = MBG_OK;
   a->ended = NAN;
-  if (a->m->nturn > 0 && re(*from->t) != a->t_q) {
+  if (a->m->nturn > 0 && re(*from->t) == a->t_end) {
+    real *q = a->q;
+    a->q = a->q_end;
+    a->q_end = q;
+  } else if (a->m->nturn > 0 && re(*from->t) != a->t_q) {
     MBG_TRY(evaluate(ctx, a, from, false));
     mbg__system_coords(a->sys, a->q);
   }
-  a->t_q = NAN;
+  a->t_q = re(*from->t);
+  a->t_end = NAN;
 done:
   return err;
 }
@@ -542,59 +536,53 @@ int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from
   MBG_TRY(MBG__TWIN ? repeat(ctx, a, from, h, to, &done) : MBG_OK);
   MBG_TRY(done ? MBG_OK : solve(ctx, a, from, h, to));
   MBG_TRY(evaluate_near(ctx, a, to));
-  mbg__system_coords(a->sys, a->q);
-  a->t_q = a->ended = re(*to->t);
+  mbg__system_coords(a->sys, a->q_end);
+  a->t_end = a->ended = re(*to->t);
 done:
   return err;
 }
 
-/* ---------------------------------------------------------------------- march */
-
-static int begin(mbg_context *ctx, void *user, void *block) {
-  mbg__alpha *a = user;
-  const mbg__alpha_node node = mbg__alpha_view(a, block);
-  return mbg__alpha_begin(ctx, a, &node);
+/* the guess of a step that is shorter than the one that `to` ends: its accelerations, as by mbg__alpha_inside */
+static void predict_shorter(mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to) {
+  const mbg__alpha_coefs *c = &a->c;
+  const real x = h / *to->h, s = alpha_rescale(*from->h == 0 ? a->h_before : *from->h, h);
+  *to->t = *from->t + h;
+  *to->h = h;
+  for (int i = 0; i < a->m->nw; i++) {
+    const real al = from->vd[i] + x * (to->al[i] - from->vd[i]);
+    a->al0[i] = from->vd[i] + s * (from->al[i] - from->vd[i]);
+    to->Dx[i] = h * (from->v[i] + (0.5 - c->beta) * h * a->al0[i] + c->beta * h * al);
+  }
+  for (int i = 0; i < a->m->nrow; i++) {
+    to->lambda[i] = from->lambda[i] + x * (to->lambda[i] - from->lambda[i]);
+  }
+  memcpy(to->turns, from->turns, (size_t)a->m->nturn * sizeof(int));
+  follow(a, from, to->Dx, to);
 }
 
-static int step(mbg_context *ctx, void *user, const void *from_block, real h, void *to_block) {
-  mbg__alpha *a = user;
-  const mbg__alpha_node from = mbg__alpha_view(a, from_block), to = mbg__alpha_view(a, to_block);
+/* Changes shrink by one ratio, and what is left is below the rounding of positions; or they are rounding themselves. */
+static bool is_rounding(const mbg__alpha *a, const mbg__alpha_node *to, const newton *k) {
+  const double ratio = k->change / k->last, least = DBL_EPSILON * a->m->size;
+  return ratio < 0.5 ? ratio * k->change < least / 8
+                     : k->change < 1e-12 * (1e-3 + largest(a->m->nw, to->Dx)) + 8 * least;
+}
+
+/* Newton with the matrix of the longer step; where that does not converge fast, the step as it is made always */
+int mbg__alpha_shorten(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h,
+                       const mbg__alpha_node *to) {
+  enum { MOST = 5 };
+  const bool suits = !MBG__TWIN && !a->index2 && !a->rates;
+  newton k = {.count = 1};
   int err = MBG_OK;
-  MBG_TRY(mbg__alpha_step(ctx, a, &from, h, &to));
-  a->error = estimate(a, &from, &to);
+  if (suits) {
+    MBG_TRY(start_coords(ctx, a, from));
+    predict_shorter(a, from, h, to);
+  }
+  while (suits && !k.done && k.count <= MOST && (k.count < 3 || k.change < 0.5 * k.last)) {
+    MBG_TRY(iterate(ctx, a, from, to, &k));
+    k.done = k.count > 2 && is_rounding(a, to, &k);
+  }
+  MBG_TRY(k.done ? MBG_OK : mbg__alpha_step(ctx, a, from, h, to));
 done:
   return err;
 }
-
-static double error(const void *user) { return ((const mbg__alpha *)user)->error; }
-
-/* after a step: phi is still the residual of its end, where the system stands */
-static int record(mbg_context *ctx, void *user, const void *block, real *y) {
-  mbg__alpha *a = user;
-  const mbg__alpha_node n = mbg__alpha_view(a, block);
-  const mbg__state state = mbg__alpha_state(a, &n);
-  const int npose = mbg__march_nodes(a->march)->npose;
-  int err = MBG_OK;
-  if (re(*n.h) != 0) {
-    mbg__alpha_kept_add(a, &n);
-  }
-  MBG_TRY(mbg__alpha_guard_step(ctx, a, &n));
-  if (re(*n.h) > 0) {
-    MBG_TRY(mbg__alpha_rates_check(ctx, a, re(*n.t)));
-  }
-  if (a->nused + npose > 0) {
-    MBG_TRY(re(*n.t) == a->ended ? MBG_OK : mbg__system_update(ctx, a->sys, &state));
-    MBG_TRY(mbg__system_record(ctx, a->sys, a->nused, a->used, npose, y));
-  }
-  a->ended = NAN;
-done:
-  return err;
-}
-
-const mbg__march_method mbg__alpha_method = {.begin = begin,
-                                             .step = step,
-                                             .error = error,
-                                             .record = record,
-                                             .state = mbg__alpha_state_for_events,
-                                             .restart = mbg__alpha_restart,
-                                             .inside = mbg__alpha_inside};

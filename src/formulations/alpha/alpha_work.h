@@ -92,13 +92,14 @@ typedef struct mbg__formulation_work {
   real *al0;            /* auxiliary acceleration at the start of the step, rescaled  (nw) */
   bool (*solved)(const void *repeated, double t, double *x); /* of the plan */
   const void *repeated;
-  double *known;   /* its numbers                                (nw + nrow) */
-  double h_before; /* step that led to the first node, of a run that goes on; 0: none */
-  real *q;         /* coordinates at the start of a step         (ncoord) */
-  double t_q;      /* time of the node whose coordinates q are, NAN: of none */
-  double ended;    /* time of the node at which the step just made has left the system, NAN: none */
-  int *turns;      /* scratch                                    (nturn) */
-  double error;    /* estimate of the local error of the last step, relative to the model's size */
+  double *known;     /* its numbers                                (nw + nrow) */
+  double h_before;   /* step that led to the first node, of a run that goes on; 0: none */
+  real *q;           /* coordinates at the start of a step         (ncoord) */
+  real *q_end;       /* ... at the end of the last one             (ncoord) */
+  double t_q, t_end; /* times of the nodes whose coordinates they are, NAN: of none */
+  double ended;      /* time of the node at which the step just made has left the system, NAN: none */
+  int *turns;        /* scratch                                    (nturn) */
+  double error;      /* estimate of the local error of the last step, relative to the model's size */
 } mbg__alpha;
 
 /* Coefficients of a step: bp = (1-am)/(h^2 beta (1-af)), gp = gamma/(h beta). */
@@ -125,11 +126,10 @@ int mbg__alpha_accelerate(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node
 int mbg__alpha_begin(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node);
 /* One step of length h from `from` to `to`; the iteration has 15 steps at most. */
 int mbg__alpha_step(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to);
+/* `to` is the end of the step made last, from this node: it becomes that of a shorter one, to rounding. */
+int mbg__alpha_shorten(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *from, real h, const mbg__alpha_node *to);
 /* What a restart needs of a node: step, vd and al in body axes, lambda. memory may be NULL; returns the count. */
 int mbg__alpha_memory(const mbg__alpha *a, const mbg__alpha_node *node, real *memory);
-/* Functions of the march; `user` is the formulation. */
-extern const mbg__march_method mbg__alpha_method;
-
 /* Columns of right-hand sides of a step's tangent or adjoint become solutions. */
 void mbg__alpha_solve(mbg__alpha *a, bool transposed, real *x, int count);
 /* Matrices and factors of the step that led to a node, at the node's state (the system is updated and linearized). */
@@ -143,10 +143,18 @@ int mbg__alpha_factor_guess(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_no
 /* ... of the initial accelerations at the first node; slopes: K and C are assembled, too. */
 int mbg__alpha_factor_start(mbg_context *ctx, mbg__alpha *a, const mbg__alpha_node *node, bool slopes);
 
+/* ---------------------------------------------------------------------- alpha_march.c */
+
+/* Functions of the march; `user` is the formulation. */
+extern const mbg__march_method mbg__alpha_method;
+
 /* ---------------------------------------------------------------------- alpha_events.c */
 
 /* Functions of the march for events. */
 mbg__state mbg__alpha_state_for_events(mbg_context *ctx, void *user, const void *block);
+/* The system at a node without a step, and the factors of its accelerations: those of the impact that led there. The
+   firing is -1 at the start. */
+int mbg__alpha_factors_of(mbg_context *ctx, mbg__alpha *a, int firing, const mbg__alpha_node *node);
 int mbg__alpha_restart(mbg_context *ctx, void *user, const void *from_block, const real *v, void *to_block);
 void mbg__alpha_inside(void *user, const void *from_block, const void *to_block, double length, void *block);
 
