@@ -182,11 +182,9 @@ static void compare_pair(const gradient_case *c, const answer *a, const answer *
 static void check_model(const char *file, const char *text, double end, double step, const char *name) {
   gradient_case c;
   answer x[KEYS];
-  int ran = 0;
   gradient_case_open(&c, file, text);
   for (int f = 0; f < KEYS; f++) {
     x[f] = run_one(file, text, keys[f], end, step, name);
-    ran += x[f].ran;
     refusals[f] += !x[f].ran;
   }
   models++;
