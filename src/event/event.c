@@ -255,6 +255,12 @@ void mbg__events_freeze(mbg__events *ev, bool frozen) {
 
 bool mbg__events_frozen(const mbg__events *ev) { return ev && ev->frozen; }
 
+void mbg__events_resume(mbg__events *ev, bool yes) {
+  if (ev) {
+    ev->resumes = yes;
+  }
+}
+
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev) {
   const mbg_model *m = ev->m;
   int err = MBG_OK;

@@ -66,6 +66,8 @@ typedef struct {
    values depend smoothly on parameters as long as the sequence of events stays. NULL: nothing, false. */
 void mbg__events_freeze(mbg__events *ev, bool frozen);
 bool mbg__events_frozen(const mbg__events *ev);
+/* Do the next runs go on from a state? Then guards may be on their closed side there. NULL: nothing. */
+void mbg__events_resume(mbg__events *ev, bool yes);
 /* Before a run: no firings. */
 int mbg__events_begin(mbg_context *ctx, mbg__events *ev);
 /* Do guards need more than frames and twists? Then they move the system away from the state that is searched; else it

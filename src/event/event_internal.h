@@ -10,6 +10,7 @@ struct mbg__events {
   mbg__system *sys;
   mbg__design *design;
   const double *marks; /* see mbg__events_reset */
+  bool resumes;        /* see mbg__events_resume */
   const mbg__rank *rank;
   mbg__saddle *saddle;     /* [[M, B^T], [B, 0]], of the formulation or ... */
   mbg__saddle own;         /* ... made before the first run without one */

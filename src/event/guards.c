@@ -113,6 +113,11 @@ static void note_past(mbg_context *ctx, const mbg__events *ev, double t) {
   }
 }
 
+/* At the start of a run that goes on from a state, a guard may have passed; gaps are open. */
+static bool resumed(const mbg__events *ev, int i) {
+  return ev->resumes && ev->nfiring == 0 && !ev->m->events[i].impact;
+}
+
 int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) {
   const mbg_model *m = ev->m;
   int err = MBG_OK;
@@ -132,7 +137,13 @@ int mbg__events_arm(mbg_context *ctx, mbg__events *ev, const mbg__state *state) 
       /* 0 but for the rounding of the time where an event before has armed it, and it opens */
       ev->at_zero[i] = fabs(ev->g[i]) <= 1e-12 * ev->gd[i] * (1 + fabs(re(state->t))) && ev->gd[i] > 0;
       ev->open[i] = ev->g[i] > 0 || ev->at_zero[i];
-      MBG_TRY(ev->open[i] ? MBG_OK : wrong_side(ctx, ev, i, re(state->t)));
+      if (resumed(ev, i)) { /* the event is behind it, perhaps at this very time */
+        const bool zero = fabs(ev->g[i]) <= 1e-12 * fabs(ev->gd[i]) * (1 + fabs(re(state->t)));
+        ev->passed[i] = zero && !ev->at_zero[i];
+        ev->open[i] = ev->open[i] && !ev->passed[i];
+      } else if (!ev->open[i]) {
+        MBG_TRY(wrong_side(ctx, ev, i, re(state->t)));
+      }
     } else if (ev->passed[i]) {
       ev->open[i] = false; /* whatever the rounding of its zero says */
     } else if (ev->at_zero[i]) {

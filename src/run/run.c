@@ -355,6 +355,7 @@ int mbg__run_before(mbg_context *ctx, mbg_run *run, mbg__run_pass *pass) {
   if (!run->started) {
     MBG_TRY(prepare_first(ctx, run, &pass->kept));
   }
+  mbg__events_resume(run->plan.events, run->given_state);
   mbg__system_warn(NULL, run->sys);
   mbg__system_watch(run->sys, pass->first);
   mbg__rank_watch_begin(run->plan.watch);
