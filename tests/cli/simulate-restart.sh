@@ -57,8 +57,8 @@ python3 compare.py 1e-14 other parameters
 python3 compare.py 1e-14 first version
 "$MBGRAD" simulate quarter-car $options --restart bad.json 2>err
 echo "$? $(sed 's/1:[0-9]*/1:N/' err)"
-# modes and impulses are part of a state: a pendulum at a stop that changes its spring, beyond the guard of an event that
-# lies behind it; and the linear model after it
+# modes and impulses are part of a state: a pendulum at a stop that changes its spring, beyond the guard of an event
+# that lies behind it; and the linear model after it
 cat >stop.json <<'END'
 {"mbgrad": 1, "parameters": {"k": 50, "k2": 80, "e": 0.6}, "gravity": [0, 0, -9.81], "modes": {"hits": 0},
  "bodies": {"b": {"mass": 1, "inertia": [0.1, 0.1, 0.1], "com": [0.5, 0, 0]}},
@@ -99,8 +99,8 @@ for name, modes in ("float", {"hits": 0.5}), ("other", {"miss": 1}), ("without",
     json.dump({**half, "modes": modes} if modes else {k: v for k, v in half.items() if k != "modes"},
               open(f"{name}.json", "w"))
 END
-for f in float other without; do
-  "$MBGRAD" simulate stop.json --restart $f.json 2>&1 | sed 's/json:1:[0-9]*:/json:1:N:/' # numbers before it differ in length
+for f in float other without; do # numbers before the place differ in length
+  "$MBGRAD" simulate stop.json --restart $f.json 2>&1 | sed 's/json:1:[0-9]*:/json:1:N:/'
   echo "${PIPESTATUS[0]}"
 done
 # a linear model about a time takes the modes there: 1/J times (k, k2)/10 and the weight
